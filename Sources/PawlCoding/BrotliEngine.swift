@@ -5,7 +5,8 @@ final class BrotliEngine: CodingEngine {
   private let encoder: OpaquePointer
 
   init(_ effort: ContentEncoder.Effort) throws(CodingError) {
-    // Its memory grows with the window: one of 4 MiB (22) takes 22 MiB, and saves less than 1 % more of source code than this one.
+    // The memory grows with the window: a window of 4 MiB (22) needs 22 MiB, and source code becomes less than 1 % smaller than
+    // with this one.
     let (quality, windowBits): (UInt32, UInt32) =
       switch effort {
       case .stored: (5, 19)
@@ -35,7 +36,7 @@ final class BrotliEngine: CodingEngine {
     let goesOn = left > 0 || BrotliEncoderHasMoreOutput(encoder) != 0
     return CodingStep(
       taken: input.count - left, written: room.count - free,
-      // It has no numbers for what fails: there was no memory.
+      // Brotli has no error numbers: the memory was exhausted.
       outcome: isRight == 0 ? .failed(0) : goesOn ? .goesOn : .isDone)
   }
 }

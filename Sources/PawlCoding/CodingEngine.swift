@@ -1,33 +1,33 @@
-/// What is to become of the input.
+/// What a compressor does with its input.
 enum CodingWish {
-  /// Taken in; what comes out may wait.
+  /// Takes it in; the output may be delayed.
   case take
-  /// Taken in, and everything so far comes out.
+  /// Takes it in, and writes everything so far.
   case flush
-  /// The last of it.
+  /// Takes it in as the last input, and ends the output.
   case finish
 }
 
-/// What one call of a library did.
+/// The result of one call of a library.
 struct CodingStep {
   enum Outcome {
-    /// It has to be called again with the rest of the input and the same wish.
+    /// The library has to be called again, with the rest of the input and the same wish.
     case goesOn
     case isDone
-    /// With the library's number.
+    /// It failed, with the library's error number.
     case failed(Int)
   }
 
-  /// Bytes of the input.
+  /// The bytes of the input that were taken in.
   var taken: Int
-  /// Bytes of the room.
+  /// The bytes that were written into the room.
   var written: Int
   var outcome: Outcome
 }
 
-/// A compressor of one content.
+/// Compresses one content.
 protocol CodingEngine: AnyObject {
-  /// - Parameter room: not empty; gets what comes out.
+  /// - Parameter room: the memory for the output; not empty.
   func step(
     _ input: UnsafeRawBufferPointer, _ wish: CodingWish, _ room: UnsafeMutableBufferPointer<UInt8>
   ) -> CodingStep

@@ -2,44 +2,47 @@ package import PawlHTTP
 
 /// Why content could not be compressed.
 package enum CodingError: Error, Hashable, Sendable {
-  /// The library got no memory to begin.
+  /// The library got no memory at the start.
   case outOfMemory(ContentCoding)
-  /// The library refused; the number is its own word for why.
+  /// The library failed, with its error number.
   case failed(ContentCoding, code: Int)
-  /// It was finished, or failed, before.
+  /// The encoder was finished, or failed, before.
   case ended
 }
 
 /// Compresses one content, piece by piece. Not Sendable; used by one thread at a time.
 ///
-/// The same input gives the same output, however it is cut into pieces, for the same coding, effort and places of flushes: the
-/// library gets it in blocks of ``blockSize`` bytes, and the rest at a flush or the end. Memory, the block included, measured on
-/// 4 MB of text, of random bytes and of both with Debian 12's libraries; of content of less than 64 KiB Brotli takes half of it:
+/// The same input gives the same output however it is cut into pieces, for the same coding, effort and places of flushes: the
+/// library gets it in blocks of ``blockSize`` bytes, and the rest at a flush or the end. The table has the memory, including the
+/// block, measured on 4 MB of text, of random bytes and of both with the libraries of Debian 12. For content below 64 KiB, Brotli
+/// needs half of it.
 ///
 /// | | gzip | Brotli | zstd |
 /// |---|---|---|---|
 /// | `stored` | 0.3 MiB | 6.3 MiB | 4.8 MiB |
 /// | `streamed` | 0.3 MiB | 2.4 MiB | 1.8 MiB |
 package final class ContentEncoder {
-  /// How much time and memory a content is worth. Speed and ratio are those of 4 MB of source code on one core of a server.
+  /// The time and memory to spend on a content. Speed and ratio are those of 4 MB of source code on one core of a server.
   package enum Effort: Hashable, Sendable, CaseIterable {
-    /// Compressed once and given often: gzip 31 MB/s to a ratio of 3.9, Brotli 41 MB/s to 4.2, zstd 78 MB/s to 4.3.
+    /// For content that is compressed once and sent often: gzip 31 MB/s to a ratio of 3.9, Brotli 41 MB/s to 4.2, zstd 78 MB/s to
+    /// 4.3.
     case stored
-    /// Compressed for one reader, while it comes: gzip 75 MB/s to 3.7, Brotli 79 MB/s to 3.8, zstd 223 MB/s to 3.7.
+    /// For content that is compressed for one reader while it arrives: gzip 75 MB/s to 3.7, Brotli 79 MB/s to 3.8, zstd 223 MB/s
+    /// to 3.7.
     case streamed
   }
 
   private enum State { case open, ended }
 
-  /// Bytes that the library gets at a time.
+  /// The bytes that the library gets at a time.
   package static let blockSize = 32 << 10
-  /// Bytes that the library may write at a time.
+  /// The bytes that the library may write at a time.
   private static let roomSize = 16 << 10
 
   package let coding: ContentCoding
   private let engine: any CodingEngine
   private var state = State.open
-  /// Of the block that is not whole yet.
+  /// The bytes of the incomplete block.
   private var pending: [UInt8] = []
 
   /// - Throws: ``CodingError/outOfMemory(_:)``, ``CodingError/failed(_:code:)`` where the library does not take its parameters.
@@ -52,7 +55,7 @@ package final class ContentEncoder {
     }
   }
 
-  /// Takes the next piece of the content, and appends to `output` what comes out: often nothing.
+  /// Compresses the next piece of the content, and appends the output to `output`; often there is none.
   package func encode(_ input: UnsafeRawBufferPointer, into output: inout [UInt8]) throws(CodingError) {
     guard state == .open else { throw .ended }
     var rest = input
@@ -72,13 +75,13 @@ package final class ContentEncoder {
     pending.append(contentsOf: rest)
   }
 
-  /// Makes everything so far decodable, as an event of a stream has to be. Costs about ten bytes each time.
+  /// Makes everything so far decodable, which each event of a stream needs. Adds about ten bytes each time.
   package func flush(into output: inout [UInt8]) throws(CodingError) {
     guard state == .open else { throw .ended }
     try runPending(.flush, into: &output)
   }
 
-  /// Ends the content. Nothing can be added after it.
+  /// Ends the content. Nothing can be added afterwards.
   package func finish(into output: inout [UInt8]) throws(CodingError) {
     guard state == .open else { throw .ended }
     try runPending(.finish, into: &output)
@@ -87,7 +90,7 @@ package final class ContentEncoder {
   }
 
   private func runPending(_ wish: CodingWish, into output: inout [UInt8]) throws(CodingError) {
-    // Taken out and put back, so that it is not copied.
+    // Swapped out and back, so that the array is not copied.
     var block: [UInt8] = []
     swap(&block, &pending)
     let failure = block.withUnsafeBytes { bytes -> CodingError? in
@@ -107,7 +110,7 @@ package final class ContentEncoder {
       var step = CodingStep(taken: 0, written: 0, outcome: .isDone)
       output.append(addingCapacity: Self.roomSize) { span in
         span.withUnsafeMutableBufferPointer { bytes, count in
-          // Never more than so many, whatever the array has: how the library writes must not depend on its caller.
+          // The room always has this size, whatever the capacity of the array: the output must not depend on the caller.
           let room = UnsafeMutableBufferPointer(rebasing: bytes[count..<count + Self.roomSize])
           step = engine.step(rest, wish, room)
           count += step.written

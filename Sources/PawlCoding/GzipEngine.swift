@@ -2,7 +2,7 @@ import CZlib
 
 /// gzip (RFC 1952) by zlib.
 final class GzipEngine: CodingEngine {
-  /// zlib keeps its address.
+  /// The state of zlib, at a fixed address because zlib keeps a pointer to it.
   private let stream: UnsafeMutablePointer<z_stream>
 
   init(_ effort: ContentEncoder.Effort) throws(CodingError) {
@@ -18,7 +18,7 @@ final class GzipEngine: CodingEngine {
   }
 
   deinit {
-    // Does nothing to a stream that was not begun.
+    // Does nothing when the stream was not initialised.
     deflateEnd(stream)
     stream.deallocate()
   }
@@ -32,7 +32,7 @@ final class GzipEngine: CodingEngine {
       case .flush: Z_SYNC_FLUSH
       case .finish: Z_FINISH
       }
-    // Safe: zlib writes only to the room. Neither is longer than 32 bits.
+    // Safe: zlib writes only to the room. Both lengths fit into 32 bits.
     stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
     stream.pointee.avail_in = UInt32(input.count)
     stream.pointee.next_out = room.baseAddress
@@ -42,7 +42,7 @@ final class GzipEngine: CodingEngine {
     let outcome: CodingStep.Outcome =
       switch code {
       case Z_STREAM_END: .isDone
-      // Nothing more to write: the call before had ended with its room just full.
+      // Nothing was left to write: the call before had filled its room exactly.
       case Z_BUF_ERROR where wish != .finish: .isDone
       case Z_OK: isFull || wish == .finish ? .goesOn : .isDone
       default: .failed(Int(code))

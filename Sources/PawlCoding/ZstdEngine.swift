@@ -5,7 +5,7 @@ final class ZstdEngine: CodingEngine {
   private let context: OpaquePointer
 
   init(_ effort: ContentEncoder.Effort) throws(CodingError) {
-    // Windows of less than the 8 MiB that a client has to be able to decode (RFC 9659 §3).
+    // Windows below the 8 MiB that every client has to support (RFC 9659 §3).
     let (level, windowBits): (Int32, Int32) =
       switch effort {
       case .stored: (6, 20)
@@ -44,6 +44,6 @@ final class ZstdEngine: CodingEngine {
     return CodingStep(taken: source.pos, written: target.pos, outcome: outcome)
   }
 
-  /// An error is its number, negative, as a size.
+  /// zstd returns an error as its negative number, in a size.
   private static func number(_ code: Int) -> Int { -code }
 }

@@ -1,24 +1,24 @@
 package import PawlHTTP
 
-/// What an origin's answer to a resumption is good for.
+/// What a response to a resumption request is good for.
 package enum Continuation: Hashable, Sendable {
-  /// A 206 that continues the same bytes: the first of them belongs at `from`. Compare the overlap, append the rest. It may end
-  /// before what is missing does (``RepresentationIdentity/rangeEnd(of:)``); then it is asked again.
+  /// A 206 that continues the same bytes; its first byte belongs at `from`. The overlap is compared, the rest appended. The 206
+  /// may end before all missing bytes have come (``RepresentationIdentity/rangeEnd(of:)``); then the rest is requested again.
   case append(from: UInt64)
-  /// A 200 whose identity agrees: compare from zero with what is held, append the rest. One that differs, or that is complete
-  /// before what is held ends, is another body.
+  /// A 200 with the same identity: it is compared with what is held from byte zero, and the rest is appended. If a byte differs,
+  /// or the 200 ends before what is held, it is another body.
   case replay
-  /// The origin has other bytes now, or none: nothing of them may be joined to what is held.
+  /// The origin has other bytes now, or none. None of them may be joined to what is held.
   case changed(ContentChange)
-  /// Nothing is known: back off, then decide again.
+  /// The response says nothing about the bytes: back off, then decide again.
   case tryAgain
-  /// The rest cannot be had by range: decide again with ``ResumeProgress/originRefusesRanges`` set.
+  /// The rest cannot be fetched by range: set ``ResumeProgress/originRefusesRanges`` and decide again.
   case rangesRefused
-  /// Everything was held already.
+  /// All bytes were held already.
   case complete
 }
 
-/// What an answer differs in; the raw value is the word of the event log.
+/// In what a response differs from the identity; the raw value is the word of the event log.
 package enum ContentChange: String, CaseIterable, Hashable, Sendable {
   case otherTag = "other-tag"
   case otherDate = "other-date"
@@ -32,25 +32,26 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
   case redirected
   /// Any other 4xx.
   case refused
-  /// A success that is no 200 or 206.
+  /// A status that no other case names: mostly a 2xx other than 200 and 206.
   case otherStatus = "other-status"
-  /// No request was made: the transfer was given up.
+  /// No request was sent: the transfer was given up.
   case nothingAsked = "nothing-asked"
 
-  /// Whether it may be about who asks, and not about the content.
+  /// Whether the status may depend on the client of the request instead of the content.
   package var isAboutAsker: Bool { [.forbidden, .redirected, .refused].contains(self) }
 }
 
-/// Judges the answer to what ``decideResume(held:spanStart:prefix:identity:progress:)`` asked for. Bytes of two
-/// representations never meet: only what is proven the same is appended or compared.
+/// Judges the response to the request of ``decideResume(held:spanStart:prefix:identity:progress:)``. Bytes of two representations
+/// are never joined: only what is proven the same is appended or compared.
 ///
 /// - Parameters:
-///   - asked: what the request was.
-///   - framing: of the answer (RFC 9112 §6.3).
-///   - canReplay: false for a span that begins in the middle with bytes below it missing. A 200 that agrees, from an origin
-///     that ignored the range, is then of no use and counts as ``Continuation/rangesRefused``.
-///   - isOtherNode: it comes from another URL of the upstream, which may have validators of its own for the same bytes: what is whole
-///     is compared whatever they are.
+///   - asked: the request.
+///   - answer: the head of the response.
+///   - framing: of the response (RFC 9112 §6.3).
+///   - canReplay: `false` for a span that begins in the middle of the representation while bytes below it are missing. A 200
+///     from an origin that ignored the range cannot be used then, and counts as ``Continuation/rangesRefused``.
+///   - isOtherNode: whether the response comes from another URL of the upstream, which may have its own validators for the same
+///     bytes. A 200 is then compared byte by byte, whatever its validators are.
 package func judgeContinuation(
   asked: ResumeDecision, identity: RepresentationIdentity, answer: ResponseHead, framing: BodyFraming,
   canReplay: Bool = true, isOtherNode: Bool = false
@@ -66,11 +67,11 @@ package func judgeContinuation(
     let verdict = judgeWhole(identity, answer, framing, comparesValidators: !isOtherNode)
     return verdict == .replay && !canReplay ? .rangesRefused : verdict
   case 206:
-    // Nobody asked for a part: row 72 of protocols.md 8.2.
+    // The plain request had no Range: (Hygiene, "206 unasked").
     guard let wanted else { return .tryAgain }
     return isContinuation(identity, from: wanted.from, answer, framing) ? .append(from: wanted.from) : .rangesRefused
   case 304, 412:
-    // A plain request bears no condition: the origin is confused, not changed.
+    // A plain request has no condition: such a status proves no change.
     return wanted == nil ? .tryAgain : .rangesRefused
   case 416:
     guard let wanted else { return .changed(.refused) }
@@ -85,15 +86,15 @@ package func judgeContinuation(
 }
 
 extension RepresentationIdentity {
-  /// Where the bytes of a 206 end, exclusively; `nil` when it does not say.
+  /// The offset behind the last byte of a 206; `nil` when the response does not give its range.
   package static func rangeEnd(of answer: ResponseHead) -> UInt64? { contentRange(answer.fields)?.range.end }
 }
 
-/// Whether a 206 goes on exactly at `from` with the same bytes (RFC 9110 §14.4, §15.3.7.3; RFC 9111 §3.4).
+/// Whether a 206 continues the same bytes exactly at `from` (RFC 9110 §14.4, §15.3.7.3; RFC 9111 §3.4).
 private func isContinuation(
   _ identity: RepresentationIdentity, from: UInt64, _ answer: ResponseHead, _ framing: BodyFraming
 ) -> Bool {
-  // `multipart/byteranges` has no `Content-Range` of its own; one that has both is not believed.
+  // `multipart/byteranges` has no `Content-Range` in its head; a response that has both is not trusted.
   let isMultipart = answer.fields.first(.contentType)?.trimmed.prefix(10).equalsIgnoringCase("multipart/") ?? false
   guard !isMultipart,
     let part = RepresentationIdentity.contentRange(answer.fields), part.range.first == from,
@@ -105,14 +106,15 @@ private func isContinuation(
   switch identity.strongValidator {
   case .tag(let tag)?: return claimed.tag?.matchesStrongly(tag) == true
   case .date(let date, _)?:
-    // With a date goes at most a weak tag; one on one side only, or another one, says that the origin is not the same.
+    // Beside a date the stored tag is weak or absent. A different tag, or a tag in one of the two only, means that the origin has
+    // changed.
     let tagsAgree = identity.tag.map { tag in claimed.tag.map(tag.matchesWeakly) ?? false } ?? (claimed.tag == nil)
     return claimed.lastModified == date && tagsAgree
   case nil: return false
   }
 }
 
-/// Whether a 200 is the whole of the same representation, as far as its head tells.
+/// Whether a 200 may be the same representation, judged by its head.
 private func judgeWhole(
   _ identity: RepresentationIdentity, _ answer: ResponseHead, _ framing: BodyFraming, comparesValidators: Bool
 ) -> Continuation {
@@ -130,8 +132,8 @@ private func judgeWhole(
   return .replay
 }
 
-/// Whether a 416 says that nothing was missing. Where the length was not known, only an answer that names the same
-/// strong tag is believed: a body of other content may happen to be as long.
+/// Whether a 416 says that nothing was missing. Where the length was unknown, this needs the same strong tag in the response: a
+/// body of other content may have the same length.
 private func everythingIsHeld(_ identity: RepresentationIdentity, held: UInt64, _ answer: ResponseHead) -> Bool {
   guard let value = answer.fields.only(.contentRange), case .unsatisfied(let total?)? = ContentRange.parse(value),
     total == held

@@ -1,21 +1,21 @@
 package import PawlHTTP
 
-/// What the head of an answer that continues a stored body means for the stored response.
+/// What the head of a continuing response means for the stored response.
 package enum ContinuedHead: Equatable, Sendable {
-  /// It may be kept for all who may have what is stored.
+  /// The new bytes may be stored for every client that may have the stored response.
   case agrees
-  /// So it may, and it says something else of how long that is fresh: the stored response has this head from now on.
+  /// As ``agrees``, but the freshness differs: from now on the stored response has this head.
   case freshens(StoredHead)
-  /// It may not be given to all who may have what is stored, or it describes another representation: the raw value is the word of
-  /// the event log.
+  /// The new bytes may not be given to every client that may have the stored response, or they describe another representation.
+  /// The raw value is the word of the event log.
   case narrower(Narrowing)
 }
 
-/// In what an answer that continues a body is narrower than the one that began it; the raw value is the word of the event log.
+/// Why a continuing response may be given to fewer clients than the first one; the raw value is the word of the event log.
 package enum Narrowing: String, CaseIterable, Hashable, Sendable {
   /// Shared caches may not keep it (``Storability``).
   case notStorable = "not-storable"
-  /// It is for requests with these cookies, or not for everybody any more.
+  /// It is only for requests with these cookies, or no longer for all clients.
   case audience
   /// `Vary` differs.
   case vary
@@ -23,15 +23,15 @@ package enum Narrowing: String, CaseIterable, Hashable, Sendable {
   case otherMetadata = "other-metadata"
 }
 
-/// Judges the answer that goes on with a stored body as if it had been the first: it was asked for by another request, perhaps
-/// answered for another state of a session (RFC 9111 §3, §3.4).
+/// Judges a response that continues a stored body as if it were the first one. It answers another request, perhaps in another
+/// state of the session (RFC 9111 §3, §3.4).
 ///
-/// A 206 need not repeat the fields of the representation (RFC 9110 §15.3.7): what it leaves out is as it was. Where it says anything of
-/// how long it is fresh, and for whom, that alone counts.
+/// A 206 need not repeat the fields of the representation (RFC 9110 §15.3.7): a missing field keeps its stored value. If the 206
+/// has any field about freshness, only its own fields about freshness and audience count.
 ///
 /// - Parameters:
-///   - request: as it was sent to the origin, but for range and conditions.
-///   - requestTime, responseTime: of the answer; wall clock, seconds since 1970.
+///   - request: as it was sent to the origin, without range and conditions.
+///   - requestTime, responseTime: of the response; wall clock, seconds since 1970.
 package func judgeContinuedHead(
   of stored: StoredHead, by answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
   responseTime: Int64
@@ -39,7 +39,7 @@ package func judgeContinuedHead(
   let isPart = answer.status == 206
   if saysTheSame(answer.fields, stored.fields, isPart: isPart) { return .agrees }
   let fields = isPart ? overlaid(stored.fields, by: answer.fields) : answer.fields
-  // What is for those to whom the origin confirms it may grow by what any of them is told.
+  // A response for clients to whom the origin confirms it may grow by a response to any of these clients.
   let isConfirmed = !stored.isForEverybody && stored.isNamedStrongly(by: answer.fields)
   switch Storability.decide(
     request: request, response: ResponseHead(status: stored.status, fields: fields), framing: .chunked, policy: policy,
@@ -63,7 +63,7 @@ package func judgeContinuedHead(
     directives.cacheControl != stored.cacheControl || directives.isTargeted != stored.isTargeted
       || fields.combined(.expires) != stored.fields.combined(.expires)
   else { return .agrees }
-  // What came before was answered for some: nothing that comes later gives it to others.
+  // The earlier bytes were sent for some clients only: a later response does not open them to all.
   if isForEverybody, !stored.isForEverybody { return .agrees }
   let isRenewal = !isPart || answer.fields.lines.contains { freshnessFields.contains($0.name) }
   return .freshens(
@@ -71,14 +71,14 @@ package func judgeContinuedHead(
       stored, answer, requestTime: requestTime, responseTime: responseTime, isRenewal: isRenewal))
 }
 
-/// What decides who may have a response, and for how long.
+/// The fields that decide which clients may have a response, and for how long.
 private let decisive: [FieldName] = [
   .cacheControl, .cdnCacheControl, .expires, .pragma, .vary, .contentLanguage, .contentDisposition,
 ]
 
 private let spoken = FieldNameSet(decisive + [.setCookie])
 
-/// Whether nothing of that differs from what the first answer to a request said that was judged already: the usual case.
+/// Whether none of these fields differs from the first response, which was judged already: the usual case.
 private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bool {
   if isPart, !answer.mayContain(anyOf: spoken) { return true }
   guard !answer.contains(.setCookie) else { return false }
@@ -91,7 +91,8 @@ private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bo
   return true
 }
 
-/// The same date of expiry and the same directives: it means fewer only because time has passed.
+/// Whether the directives and the date of expiry are the same: then the response is for fewer clients only because it has
+/// expired.
 private func hasOnlyExpired(_ stored: StoredHead, _ fields: Fields) -> Bool {
   let directives = ResponseDirectives(fields)
   guard let expires = stored.fields.only(.expires) else { return false }
@@ -110,8 +111,8 @@ private func overlaid(_ stored: Fields, by answer: Fields) -> Fields {
 }
 
 extension StoredHead {
-  /// Whether the origin may be asked for more of this response by a request with these fields: its answer, if it is like the one that
-  /// is stored, may be kept with it.
+  /// Whether a request with these fields may fetch more of this response: the origin's response, if it is like the stored one,
+  /// may be stored with it.
   package func mayGrow(by request: RequestHead, policy: CachePolicy) -> Bool {
     if Self.isPlain(request.fields) { return true }
     let response = ResponseHead(status: status, fields: fields)
@@ -124,7 +125,7 @@ extension StoredHead {
     }
   }
 
-  /// Whether nothing in a request makes it anybody's own: what is stored may grow by its answer, whatever is stored.
+  /// Whether a request has nothing personal: its response may extend any stored response.
   package static func isPlain(_ fields: Fields) -> Bool {
     !RequestFields.isPersonal(fields) && !RequestFields.hasOverride(fields) && !fields.contains(.cacheControl)
   }

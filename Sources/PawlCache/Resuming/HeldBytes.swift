@@ -1,5 +1,5 @@
-/// Which bytes of one representation are held: disjoint, non-adjacent, non-empty runs over `[0, 2^63)`, in order.
-/// Offsets beyond that are cut off, so nothing here can overflow.
+/// The set of bytes that are held of one representation: disjoint, non-adjacent, non-empty runs over `[0, 2^63)`, in ascending
+/// order. Larger offsets are cut off, so that no arithmetic here can overflow.
 package struct HeldBytes: Hashable, Sendable {
   /// One past the largest offset that can be held.
   package static let limit: UInt64 = 1 << 63
@@ -20,10 +20,10 @@ package struct HeldBytes: Hashable, Sendable {
   /// How many bytes are held in all.
   package var count: UInt64 { intervals.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
-  /// How many bytes are held from 0 on without a hole.
+  /// How many bytes are held from 0 on, without a hole.
   package var prefix: UInt64 { contiguousEnd(from: 0) }
 
-  /// Adds a run. Costs nothing but a comparison when it continues the last one, as a fill does.
+  /// Adds a run. One that continues the last run, as in a fill, costs a comparison only.
   package mutating func insert(_ range: Range<UInt64>) {
     let added = range.clamped(to: 0..<Self.limit)
     guard !added.isEmpty else { return }
@@ -35,7 +35,7 @@ package struct HeldBytes: Hashable, Sendable {
       }
       return
     }
-    // Runs that touch the new one, adjacent ones too, melt into it.
+    // Runs that overlap or touch the new one are joined with it.
     let first = firstIndex { $0.upperBound >= added.lowerBound }
     let end = firstIndex { $0.lowerBound > added.upperBound }
     guard first < end else { return intervals.insert(added, at: first) }
@@ -44,7 +44,7 @@ package struct HeldBytes: Hashable, Sendable {
     intervals.replaceSubrange(first..<end, with: CollectionOfOne(lower..<upper))
   }
 
-  /// Cuts a run out, as when a digest on disk does not agree.
+  /// Removes a run, for example when a digest on disk does not match.
   package mutating func remove(_ range: Range<UInt64>) {
     guard !range.isEmpty else { return }
     let first = firstIndex { $0.upperBound > range.lowerBound }
@@ -62,13 +62,13 @@ package struct HeldBytes: Hashable, Sendable {
     range.isEmpty || contiguousEnd(from: range.lowerBound) >= range.upperBound
   }
 
-  /// Where the run that holds `offset` ends; `offset` itself when that byte is missing.
+  /// The end of the run that holds `offset`; `offset` itself when that byte is missing.
   package func contiguousEnd(from offset: UInt64) -> UInt64 {
     guard let run = run(at: offset) else { return offset }
     return run.upperBound
   }
 
-  /// Where the run begins that holds the byte before `offset`; `offset` itself when that byte is missing.
+  /// The start of the run that holds the byte before `offset`; `offset` itself when that byte is missing.
   package func contiguousStart(before offset: UInt64) -> UInt64 {
     guard offset > 0, let run = run(at: offset - 1) else { return offset }
     return run.lowerBound
@@ -80,7 +80,7 @@ package struct HeldBytes: Hashable, Sendable {
     return index < intervals.count ? max(offset, intervals[index].lowerBound) : nil
   }
 
-  /// What is missing inside `range`, in order.
+  /// The missing ranges inside `range`, in order.
   package func gaps(in range: Range<UInt64>) -> [Range<UInt64>] {
     var missing: [Range<UInt64>] = []
     var position = range.lowerBound
@@ -100,7 +100,7 @@ package struct HeldBytes: Hashable, Sendable {
     return intervals[index]
   }
 
-  /// Binary search: the first run for which `isBeyond` holds; it must hold for all after it.
+  /// Binary search: the index of the first run for which `isBeyond` holds. It has to hold for all runs after that one.
   private func firstIndex(where isBeyond: (Range<UInt64>) -> Bool) -> Int {
     var (low, high) = (0, intervals.count)
     while low < high {

@@ -1,22 +1,22 @@
 package import PawlHTTP
 
-/// Whether what is kept of a response for one request is what the origin gives to another: asked with the other's own
-/// credentials, the origin says so by its strong tag, or its answer is held against what is kept, byte by byte.
+/// Finds out whether the stored bytes of one request are also the response to another request. The origin is asked with the
+/// credentials of that other request: it confirms by its strong tag, or its response is compared with the stored bytes.
 package enum PrivateProof {
-  /// What a plain request for it is sent with: `If-None-Match` and the origin's strong tag. Nothing where there is none: a
-  /// date, or a weak tag, may be the same for every user of a page.
+  /// The conditions to add to a plain request: `If-None-Match` with the origin's strong tag, or nothing without such a tag. A
+  /// date or a weak tag may be the same for all users of a page.
   package static func conditions(for stored: StoredHead) -> [(FieldName, [UInt8])] {
     guard let tag = stored.validators.tag, !tag.isWeak else { return [] }
     return [(.ifNoneMatch, tag.bytes)]
   }
 
-  /// Whether the answer says that these bytes are the asker's: a 304 that names their strong tag (RFC 9110 §15.4.5 has it
-  /// name one; RFC 9111 §4.3.4).
+  /// Whether the response says that the bytes belong to this request: a 304 with their strong tag (RFC 9110 §15.4.5;
+  /// RFC 9111 §4.3.4).
   package static func isProven(by answer: ResponseHead, _ stored: StoredHead) -> Bool {
     answer.status == 304 && stored.isNamedStrongly(by: answer.fields)
   }
 
-  /// Whether bytes under this head may turn out to be those of the other, if all of them are compared.
+  /// Whether the bytes of two responses may be equal, which a comparison of all bytes then decides.
   /// - Parameters:
   ///   - total, otherTotal: lengths in bytes, where they are known.
   package static func mayBeEqual(_ head: StoredHead, total: UInt64?, _ other: StoredHead, otherTotal: UInt64?) -> Bool {
@@ -28,16 +28,17 @@ package enum PrivateProof {
     return one.contentEncoding == two.contentEncoding && one.contentType == two.contentType
   }
 
-  /// What describes the bytes, and is the same for whoever has them; everything else of a head is its own request's.
+  /// The fields that describe the bytes. They are the same for every client; all other fields belong to the request they
+  /// answered.
   private static let describing = FieldNameSet([
     .contentType, .contentEncoding, .contentLanguage, .etag, .lastModified, .cacheControl, .cdnCacheControl, .expires,
     .vary, .date,
   ])
 
-  /// The head under which the asker gets the bytes after a 304: what that said, and of the stored one what describes bytes.
+  /// The head of the answer after a 304: the fields of the 304, and from the stored response those that describe the bytes.
   /// - Parameters:
-  ///   - request: the asker's.
-  ///   - requestTime, responseTime: of the question; wall clock, seconds since 1970.
+  ///   - request: of the client that gets the answer.
+  ///   - requestTime, responseTime: of the request to the origin; wall clock, seconds since 1970.
   package static func head(
     of stored: StoredHead, confirmedBy answer: ResponseHead, for request: RequestHead, requestTime: Int64,
     responseTime: Int64, asksIdentity: Bool

@@ -1,10 +1,10 @@
 package import PawlHTTP
 
-/// What a byte sequence is proven the same by when it is asked for again.
+/// A validator that proves that two responses have the same bytes.
 package enum StrongValidator: Hashable, Sendable {
   /// A strong entity tag of the origin's.
   case tag(EntityTag)
-  /// `Last-Modified`, at least 60 s older than `Date`; the bytes are the origin's own.
+  /// `Last-Modified`, at least 60 s older than `Date`; `bytes` is the value as the origin wrote it.
   case date(Int64, bytes: [UInt8])
 
   /// The value of `If-Range` (RFC 9110 §13.1.5).
@@ -16,14 +16,14 @@ package enum StrongValidator: Hashable, Sendable {
   }
 }
 
-/// What the origin said of a byte sequence when its transfer began. Whatever comes later has to agree with it.
+/// What the origin said about a representation when its transfer began. Every later response has to agree with it.
 package struct RepresentationIdentity: Hashable, Sendable {
-  /// How much younger than `Last-Modified` an answer must be for the date to name one byte sequence, in seconds.
+  /// How many seconds later than `Last-Modified` the `Date` of a response has to be for the date to name one byte sequence.
   package static let dateMargin: Int64 = 60
 
   /// The length in bytes, content coding included; `nil` while unknown.
   package var total: UInt64?
-  /// The origin's, strong or weak; never one of pawl's own.
+  /// The origin's tag, strong or weak; never a tag that pawl made.
   package var tag: EntityTag?
   /// Seconds since 1970.
   package var lastModified: Int64?
@@ -34,8 +34,8 @@ package struct RepresentationIdentity: Hashable, Sendable {
   package var contentEncoding: [UInt8]?
   package var contentType: [UInt8]?
 
-  /// Reads the identity off a 200, or off a 206 whose `Content-Range` gives the total.
-  /// - Parameter receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
+  /// Reads the identity from a 200, or from a 206 whose `Content-Range` gives the total.
+  /// - Parameter receivedAt: wall clock, seconds since 1970; replaces a missing `Date`.
   package init(head: ResponseHead, framing: BodyFraming, receivedAt: Int64) {
     let validators = Validators(head.fields, receivedAt: receivedAt)
     tag = validators.tag
@@ -51,16 +51,16 @@ package struct RepresentationIdentity: Hashable, Sendable {
     }
   }
 
-  /// The identity of bytes that are stored, to go on with them: after a pause, or after a restart.
+  /// The identity of stored bytes, for a fetch that continues them after a pause or a restart.
   /// - Parameter total: the length of the stored body, when known.
   package init(stored: StoredHead, total: UInt64?) {
     let head = ResponseHead(status: 200, fields: stored.fields)
     self.init(head: head, framing: total.map { .length($0) } ?? .chunked, receivedAt: stored.responseTime)
-    // A 304 has brought a newer Date since; it does not make an old date a stronger one.
+    // A later 304 brought a newer Date, which does not make the old `Last-Modified` a stronger validator.
     lastModifiedIsStrong = stored.validators.lastModifiedIsStrong(margin: Self.dateMargin)
   }
 
-  /// What a range request may be tied to; `nil` when only a replay can prove anything.
+  /// The validator for `If-Range`; `nil` when only a replay can prove that the bytes are the same.
   package var strongValidator: StrongValidator? {
     if let tag, !tag.isWeak { return .tag(tag) }
     guard lastModifiedIsStrong, let lastModified, let lastModifiedBytes else { return nil }

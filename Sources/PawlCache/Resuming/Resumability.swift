@@ -1,45 +1,45 @@
 package import PawlHTTP
 
-/// Whether an answer that breaks off may be completed with bytes of its representation, which are asked for anew, and
-/// where its own bytes belong there. For answers that are not kept: what is kept is completed where it is stored.
+/// Whether a response that breaks off may be completed with further requests, and where its bytes belong in the representation.
+/// For responses that are not stored: a stored one is completed in the store.
 package enum Resumability: Hashable, Sendable {
   /// A 200: the representation from its first byte on.
   case whole
-  /// A 206 that is one range, and says where.
+  /// A 206 with one range whose place is known.
   case part(SinglePart)
-  /// Nothing may be put behind its bytes: it ends visibly.
+  /// Nothing may be appended to its bytes: the response ends visibly incomplete.
   case never
 
   /// - Parameters:
-  ///   - answer: the first one, before anything broke.
-  ///   - asked: the fields of the request that it answers.
-  ///   - isLive: it goes on as long as somebody listens (``LiveStream``).
+  ///   - answer: the first response, which may break off.
+  ///   - asked: the fields of its request.
+  ///   - isLive: whether it is a live stream (``LiveStream``).
   package static func decide(
     _ answer: ResponseHead, framing: BodyFraming, asked: Fields, isLive: Bool = false
   ) -> Resumability {
     switch answer.status {
-    // What is said again is not what was missed: a client that knows better asks for what it wants to hear again.
+    // A live stream that is requested again does not begin where it broke off; its client can ask for missed events itself.
     case 200: return isLive ? .never : .whole
     case 206:
-      // A suffix counts from an end that nobody named: where it begins is the origin's word alone.
+      // The length is unknown to the client of a suffix range: only the origin determines where the range begins.
       guard let range = RangeField(asked), !range.specs.contains(where: \.isSuffix),
         let part = SinglePart(answer, framing: framing)
       else { return .never }
       return .part(part)
-    // An error page, 203 of another proxy, 226, a page behind a redirection: no byte of the representation belongs in it.
+    // An error page, a 203 of another proxy, a 226 or a redirection holds no bytes of the representation.
     default: return .never
     }
   }
 }
 
-/// What a 206 with one range holds of its representation (RFC 9110 §15.3.7.1), where that is beyond doubt.
+/// The range of a 206 with one range (RFC 9110 §15.3.7.1), where there is no doubt about it.
 package struct SinglePart: Hashable, Sendable {
   package let range: ByteRange
-  /// Of the representation, in bytes.
+  /// The length of the representation, in bytes.
   package let total: UInt64
 
-  /// `nil` when the place is not certain: `multipart/byteranges`, no or several `Content-Range` lines, one that cannot be
-  /// read, counts in another unit, does not know the total, or promises another length than the message has.
+  /// `nil` when the place is uncertain: `multipart/byteranges`; no or several `Content-Range` lines; one that cannot be parsed,
+  /// has another unit or no total, or gives another length than the message.
   package init?(_ answer: ResponseHead, framing: BodyFraming) {
     guard answer.status == 206, !answer.fields.isMultipartRanges,
       let part = RepresentationIdentity.contentRange(answer.fields), let total = part.total
@@ -54,8 +54,8 @@ package struct SinglePart: Hashable, Sendable {
 }
 
 extension Fields {
-  /// Whether the content is several parts, each with a place of its own (RFC 9110 §14.6): what counts bytes of it counts
-  /// other bytes than those of a representation.
+  /// Whether the content consists of several parts, each with its own range (RFC 9110 §14.6). Offsets in such content are not
+  /// offsets in the representation.
   package var isMultipartRanges: Bool {
     guard contains(.contentType) else { return false }
     return all(.contentType).contains { value in

@@ -1,19 +1,19 @@
 package import PawlHTTP
 
-/// What an operator may write so that answers like this one can be resumed, where nothing but a setting is missing for that.
+/// The settings that an operator may add so that responses like this one can be resumed.
 package struct ResumeAdvice: Hashable, Sendable {
-  /// Of the answer: the word of the event log.
+  /// Why the response cannot be resumed: the word of the event log.
   package let why: String
-  /// Keys of the route and their values, as they are written.
+  /// Keys of the route with their values, as in the configuration file.
   package let lines: [String]
 
-  /// Bodies from this length on count as downloads, bytes; of others nobody misses the rest.
+  /// The smallest length of a download, in bytes. A shorter body is simply fetched again.
   package static let leastLength: UInt64 = 1 << 20
 
   /// - Parameters:
-  ///   - request: as it was sent to the origin, but for range and conditions.
-  ///   - storability: what has become of the answer.
-  /// - Returns: `nil` where it can be resumed as it is, is no download, or no setting would help.
+  ///   - request: as it was sent to the origin, without range and conditions.
+  ///   - storability: what was decided about the response.
+  /// - Returns: `nil` where the response can be resumed already, is no download, or no setting would help.
   package init?(
     _ answer: ResponseHead, framing: BodyFraming, to request: RequestHead, storability: Storability,
     policy: CachePolicy
@@ -42,7 +42,7 @@ package struct ResumeAdvice: Hashable, Sendable {
 
   private static let disposition = FieldNameSet([.contentDisposition])
 
-  /// Whether an answer is a download at all: the cheap part of the question.
+  /// Whether a response is a download: the cheap part of the check.
   package static func concerns(_ answer: borrowing ResponseHead, _ framing: BodyFraming) -> Bool {
     guard answer.status == 200 else { return false }
     if case .length(let length) = framing, length >= leastLength { return true }

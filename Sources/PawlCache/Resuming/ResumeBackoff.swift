@@ -1,7 +1,7 @@
-/// How long to wait before a resumption.
+/// The time to wait before a resumption.
 ///
-/// Nothing before the first attempt, then 100 ms doubling up to 5 s, less up to a quarter so that transfers that broke
-/// together do not come back together.
+/// Zero before the first attempt, then 100 ms, doubling up to 5 s. Up to a quarter is subtracted at random, so that transfers
+/// that broke off together are not resumed together.
 /// - Parameters:
 ///   - attempt: attempts made since the last progress; 0 for the first.
 ///   - jitter: 64 random bits.

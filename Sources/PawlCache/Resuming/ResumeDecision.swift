@@ -1,42 +1,42 @@
 /// Why a transfer is given up.
 package enum ResumeFailure: Hashable, Sendable {
-  /// `resume-attempts` in a row brought nothing.
+  /// `resume-attempts` attempts in a row brought no new bytes.
   case attemptsExhausted
-  /// `replay-limit`: replaying would go on for ever.
+  /// `replay-limit`: the replays would never end.
   case replayLimitReached
-  /// After an answer that took too long the whole was asked for once more, and that brought no progress: a slow report is not
-  /// run again and again.
+  /// After a timeout the whole representation was requested once more, without progress. This keeps the origin from repeating an
+  /// expensive response, such as a slow report.
   case tookTooLongAgain
-  /// The span begins in the middle, the origin has no ranges (any more), and what lies below is not wholly held: a body
-  /// from zero could not be compared up to the place where it is needed.
+  /// The span begins in the middle, the origin does not serve ranges (any more), and bytes below the span are missing: a body
+  /// from byte zero could not be compared up to the span.
   case spanCannotBeReplayed
 }
 
 /// What to do when the origin breaks off part-way through a body.
 package enum ResumeDecision: Hashable, Sendable {
-  /// `Range: bytes=from-` and `If-Range`. `from` is already moved back by `overlap`: that many bytes are asked for again and
-  /// compared, so that a validator that lies is caught near the break. The caller adds the end of its span, if it has one.
+  /// A request with `Range: bytes=from-` and `If-Range`. `from` is already moved back by `overlap`: that many bytes are fetched
+  /// again and compared, so that a wrong validator is found near the break. The caller adds the end of its span, if it has one.
   case askForRest(from: UInt64, overlap: UInt64, ifRange: [UInt8])
-  /// A plain request. What arrives is compared with what is held, up to `comparing`, and dropped; the rest is appended.
+  /// A plain request. Its content is compared with what is held up to `comparing`, and dropped; the rest is appended.
   case replay(comparing: UInt64)
   case giveUp(ResumeFailure)
 }
 
-/// The overlap that is asked for again, in bytes; less where less is held.
+/// The overlap that is fetched again, in bytes; less where less is held.
 private let overlapSize: UInt64 = 4096
 
-/// Decides how a transfer goes on after its origin broke off, or refused to go on (architecture.md, "When the origin breaks").
+/// Decides how a transfer continues after its origin broke off, or refused to continue.
 ///
-/// With a strong validator, and while the origin has not refused, the rest is asked for (RFC 9110 §13.1.5, §14.2);
-/// otherwise the whole is fetched again and compared. A span that begins in the middle can only be replayed where every byte
-/// below it is held, so that the comparison has no hole. After an answer that took too long the whole is asked for at most
-/// once more, until there was progress.
+/// With a strong validator, and while the origin has not refused a range, the rest is requested (RFC 9110 §13.1.5, §14.2).
+/// Otherwise the whole representation is fetched again and compared. A span that begins in the middle can only be replayed where
+/// every byte below it is held, so that the comparison has no hole. After a timeout the whole is requested at most once more,
+/// until there was progress.
 ///
 /// - Parameters:
-///   - held: where the bytes end that are held from `spanStart` on without a hole: an offset, not a count.
+///   - held: the offset where the bytes end that are held from `spanStart` on without a hole; not a count.
 ///   - spanStart: where the broken fetch began; 0 for a fill.
-///   - prefix: where the bytes end that are held from 0 on without a hole (``HeldBytes/prefix``); it matters only where
-///     `spanStart` is above 0.
+///   - prefix: the offset where the bytes end that are held from 0 on without a hole (``HeldBytes/prefix``). It matters only
+///     where `spanStart` is above 0.
 package func decideResume(
   held: UInt64, spanStart: UInt64, prefix: UInt64 = 0, identity: RepresentationIdentity, progress: ResumeProgress
 ) -> ResumeDecision {
@@ -52,12 +52,12 @@ package func decideResume(
   return .replay(comparing: held)
 }
 
-/// How a span of a representation that is known already is asked for first: as a range that is tied to its validator, or with
-/// the whole body from zero where digests will prove it. `nil`: nothing could prove what came.
+/// Decides the first request for a span of a known representation: a range with the validator, or the whole body from zero where
+/// digests will prove it. `nil`: no response could be proven to belong to it.
 package func decideStart(at start: UInt64, identity: RepresentationIdentity, isReplayed: Bool) -> ResumeDecision? {
   if isReplayed { return .replay(comparing: 0) }
   return identity.strongValidator.map { .askForRest(from: start, overlap: 0, ifRange: $0.ifRange) }
 }
 
-/// Whether a body from zero proves anything for a span that begins at `spanStart`: nothing below it may be missing.
+/// Whether a body from zero can be compared up to a span that begins at `spanStart`: no byte below it may be missing.
 package func canReplay(spanStart: UInt64, prefix: UInt64) -> Bool { spanStart == 0 || prefix >= spanStart }

@@ -1,52 +1,52 @@
-/// What ended an attempt to get the rest of a body.
+/// What ended one attempt to fetch the rest of a body.
 package enum AttemptEnding: Hashable, Sendable {
-  /// The origin was silent for longer than it may be, before its answer or in it.
+  /// A timeout: the origin was silent too long, before its response or within it.
   case tookTooLong
-  /// The origin has done no work for it: nothing of the request was sent, or it refused a range, or said that it is busy.
+  /// The origin did no work for the attempt: nothing of the request was sent, or the origin refused a range or was busy.
   case notBegun
-  /// Anything else: a connection that was closed or reset, an answer of the wrong kind.
+  /// Anything else: the connection was closed or reset, or the response was of the wrong kind.
   case brokeOff
 }
 
-/// What one transfer has been through since its origin first broke off.
+/// The history of one transfer since its origin first broke off.
 package struct ResumeProgress: Hashable, Sendable {
   /// Attempts that ended without progress, in a row.
   package private(set) var attemptsWithoutProgress = 0
-  /// `resume-attempts`: after so many without progress in a row the transfer fails.
+  /// `resume-attempts`: the transfer fails after this many attempts in a row without progress.
   package var attemptLimit: Int
-  /// Bytes received only to be compared and dropped, since the last progress.
+  /// Bytes that were received since the last progress only to be compared and dropped.
   package private(set) var replayedBytes: UInt64 = 0
-  /// `replay-limit`: a transfer ends after replaying this many times the bytes held.
+  /// `replay-limit`: a transfer fails after replaying this many times the bytes held.
   package var replayFactor: UInt64
-  /// The origin answered a range request in a way that cannot be joined; it is replayed from now on.
+  /// The origin's response to a range request could not be joined; from now on the body is replayed.
   package var originRefusesRanges = false
-  /// Where the held bytes ended when progress was last made.
+  /// The end of the held bytes when progress was last made.
   private var heldAtProgress: UInt64
-  /// Where they ended when an answer last took too long; `nil` once there was as much progress since as counts for a replay.
+  /// The end of the held bytes at the last timeout; `nil` once a replay's worth of progress was made since.
   private var heldAtTimeout: UInt64?
-  /// How often it was asked again since, and brought no progress either.
+  /// The number of attempts since that timeout that brought no progress either.
   private var vainRepeats = 0
-  /// How many nodes there are: after an answer that took too long each may be asked once more.
+  /// The number of nodes: after a timeout each may be asked once more.
   private let nodes: Int
 
-  /// The origin took too long, was asked once more, and that brought no progress either. Asking it for the whole again
-  /// would let it do the same work again, for nothing.
+  /// Whether a timeout was followed by as many fruitless attempts as there are nodes. Another request for the whole would make
+  /// the origin repeat the same work for nothing.
   package var isRepeatedInVain: Bool { vainRepeats >= nodes }
 
   /// - Parameters:
-  ///   - held: where the held bytes end when the origin breaks for the first time.
-  ///   - nodes: how many nodes the origin has; at least 1.
+  ///   - held: the end of the held bytes when the origin breaks off for the first time.
+  ///   - nodes: the number of the origin's nodes; at least 1.
   package init(held: UInt64, attemptLimit: Int = 10, replayFactor: UInt64 = 20, nodes: Int = 1) {
     (heldAtProgress, self.attemptLimit, self.replayFactor, self.nodes) = (held, attemptLimit, replayFactor, nodes)
   }
 
-  /// The first attempt begins here, not at 0: where the bytes end that are held already.
+  /// Notes that the first attempt begins at the end of the bytes that are held already, instead of 0.
   package mutating func began(at held: UInt64) { heldAtProgress = held }
 
-  /// Takes note of an attempt that did not complete the transfer, whatever ended it.
+  /// Notes an attempt that did not complete the transfer.
   /// - Parameters:
   ///   - held: where the held bytes end now.
-  ///   - replayed: bytes of this attempt that were only compared; 0 for one that asked for the rest.
+  ///   - replayed: bytes of this attempt that were only compared; 0 for a request for the rest.
   ///   - total: the length, when known.
   ///   - ending: what ended it.
   package mutating func attemptEnded(
@@ -75,7 +75,7 @@ package struct ResumeProgress: Hashable, Sendable {
     if ending == .tookTooLong, heldAtTimeout == nil { heldAtTimeout = held }
   }
 
-  /// How many new bytes a replay has to bring to count: 1 % of the length, or 16 MiB where that is less. Of a length
-  /// that is not known, what is held stands for it.
+  /// The number of new bytes that make a replay count as progress: 1 % of the length, at most 16 MiB. If the length is unknown,
+  /// the held bytes replace it.
   static func replayProgress(total: UInt64) -> UInt64 { min(max(total / 100, 1), 16 << 20) }
 }

@@ -1,64 +1,66 @@
 package import PawlHTTP
 
-/// Where the answer to a GET or HEAD comes from, as far as that can be said before anything is asked (RFC 9111 §4). Which part of a
-/// stored response it is made of says ``AnswerShape``; what stands in for an origin that fails, ``mayServeStaleOnError(_:policy:now:failure:)``.
+/// Where the answer to a GET or HEAD comes from, as far as that is known before the origin is asked (RFC 9111 §4).
+/// ``AnswerShape`` decides which part of a stored response is sent; ``mayServeStaleOnError(_:policy:now:failure:)`` decides what
+/// replaces the response of an origin that fails.
 package enum AnswerPlan: Hashable, Sendable {
   /// The stored response, as it is.
   case stored
-  /// The stored body that the client's tag names, whatever has become of it since (`resume-ttl`).
+  /// The stored body that the client's tag names, even if it was replaced or is stale (`resume-ttl`).
   case opened
-  /// The origin is asked whether the body that the client's tag names, which was stored for others, is this request's, too.
+  /// The stored body that the client's tag names was stored for other clients: the origin is asked whether this request may have
+  /// it, too.
   case prove
-  /// It is being found out whether the stored body is what the client's tag names.
+  /// The stored body is being compared with the body that the client's tag names; the request waits for the result.
   case awaitProof
-  /// The stored response, stale, while the origin is asked whether it still is right (RFC 5861 §3).
+  /// The stale stored response, while a revalidation runs in the background (RFC 5861 §3).
   case storedWhileValidating
-  /// Another's request for the same is under way, and its answer may be for both.
+  /// A request for the same is under way, and its response may answer this one, too (request collapsing).
   case join
-  /// The origin is asked, and its answer judged.
+  /// A request to the origin, whose response is judged and may be stored.
   case fetch(Renewal)
-  /// The request goes to the origin as it is, for whatever it says.
+  /// The request is forwarded to the origin as it is, and the response is relayed.
   case forward(CacheStatus.ForwardReason)
-  /// 504: nothing usable is stored, and the request forbids asking (RFC 9111 §5.2.1.7).
+  /// 504: nothing usable is stored, and the request forbids a request to the origin (RFC 9111 §5.2.1.7).
   case onlyIfCached
 
-  /// How the origin is asked about what is stored.
+  /// How the request to the origin relates to what is stored.
   package enum Renewal: Hashable, Sendable {
     /// Nothing usable is stored.
     case miss
-    /// With the stored validators.
+    /// A revalidation with the stored validators.
     case validate
-    /// Anew: nothing tells it what is stored.
+    /// A request without conditions: the stored response has no usable validator.
     case refetch
   }
 
-  /// What is known of the response that is stored and selected for a request (RFC 9111 §4.1): what it may be used for, and how much of
-  /// it is here. Small: it is looked at under a lock.
+  /// The facts about the stored response that a request selects (RFC 9111 §4.1): what it may be used for, and how much of it is
+  /// held. Small, because it is made while a lock is held.
   package struct Stored: Hashable, Sendable {
     let reuse: Reuse
     let missing: Missing
     let proof: Proof
     let hasTotal: Bool
     let isFilling: Bool
-    /// It has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a live
-    /// stream wants the present, not its beginning.
+    /// Whether the response has no length yet and gives no lifetime of its own. It may be a live stream, whose second listener
+    /// needs the present and not the beginning.
     package let comesLate: Bool
 
-    /// What of it is not here.
+    /// Which part of the body is missing.
     package enum Missing: Hashable, Sendable {
       case nothing
-      /// It is on its way, or can be asked for.
+      /// The missing part is on its way, or can be fetched.
       case obtainable
       case lost
     }
 
-    /// By what its origin can say that it still is right.
+    /// The validator by which the origin can confirm the stored response.
     enum Proof: Hashable, Sendable { case none, validator, strongTag }
 
     /// - Parameters:
     ///   - fields: the request's.
     ///   - now: wall clock, seconds since 1970.
-    ///   - isFilling: more of it is on its way.
+    ///   - isFilling: whether more of the body is on its way.
     package init(
       _ head: StoredHead, asked fields: Fields, policy: CachePolicy, now: Int64, hasTotal: Bool, missing: Missing,
       isFilling: Bool
@@ -66,8 +68,8 @@ package enum AnswerPlan: Hashable, Sendable {
       reuse = Reuse.decide(head, asked: fields, policy: policy, now: now)
       (self.hasTotal, self.missing, self.isFilling) = (hasTotal, missing, isFilling)
       comesLate = !hasTotal && !head.givesLifetime && isFilling
-      // What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing but a 200
-      // counts that comes so (``NotStored/conditional``).
+      // A stored response other than a 200 is requested without conditions: in a response to conditions the origin would repeat
+      // its status, and only a 200 may be stored from such a response (``NotStored/conditional``).
       if head.status != 200 || !head.canBeValidated {
         proof = .none
       } else if let tag = head.validators.tag, !tag.isWeak {
@@ -79,24 +81,25 @@ package enum AnswerPlan: Hashable, Sendable {
 
     package var canFinish: Bool { missing != .lost }
 
-    /// While its body is still coming, only a strong tag says that it is this client's, too.
+    /// While the body is still coming, only a strong tag confirms that this client may have it, too.
     package var renewal: Renewal {
       canFinish && (proof == .strongTag || proof == .validator && !isFilling) ? .validate : .refetch
     }
   }
 
-  /// What a tag that the client names has to do with what is stored.
+  /// How a tag in the request relates to what is stored.
   package enum Named: Hashable, Sendable { case nothing, opened, ofOthers, awaitsProof }
 
-  /// Whether the origin alone can say if these conditions fail (protocols 6.1, step 1): its is the 412.
+  /// Whether only the origin can evaluate these conditions: `If-Match` and `If-Unmodified-Since` are not for caches, and a 412
+  /// comes from the origin (RFC 9110 §13.2.1, RFC 9111 §4.3.2).
   package static func isForOriginToJudge(_ fields: Fields) -> Bool {
     fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
   }
 
   /// - Parameters:
   ///   - fields: the request's.
-  ///   - isShared: whether what comes of the stored response was fetched for this client, too.
-  ///   - mayJoin: whether somebody asks for the same, and this request may wait for the answer.
+  ///   - isShared: whether the running fetch of the stored response is for this client, too.
+  ///   - mayJoin: whether a request for the same is under way, and this one may wait for its response.
   package static func decide(
     _ method: Method, _ fields: Fields, stored: Stored?, named: Named = .nothing,
     isShared: @autoclosure () -> Bool = false, mayJoin: @autoclosure () -> Bool = false
@@ -128,9 +131,9 @@ package enum AnswerPlan: Hashable, Sendable {
 }
 
 extension StoredHead {
-  /// Whether ``AnswerPlan`` and ``AnswerShape`` come out the same for all requests that differ only in what they accept and by whom they
-  /// are sent, but for cookies where it is not for everybody.
-  /// - Parameter asksIdentity: all go on with `Accept-Encoding: identity`.
+  /// Whether ``AnswerPlan`` and ``AnswerShape`` are the same for all requests that differ only in their `Accept…` fields and in
+  /// their client. Where the response is not for all clients, the cookies have to be the same, too.
+  /// - Parameter asksIdentity: whether all these requests are sent on with `Accept-Encoding: identity`.
   package func answersAlike(asksIdentity: Bool) -> Bool {
     implicitKey.isEmpty && !vary.isStar && (vary.names.isEmpty || asksIdentity && isOfIdentityRequests)
   }

@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// What of a stored response answers a request: conditions first, then `If-Range`, then the range (RFC 9110 §13.2.2).
+/// Which part of a stored response answers a request: conditions first, then `If-Range`, then the range (RFC 9110 §13.2.2).
 package enum AnswerShape: Hashable, Sendable {
   case whole
   case part(ByteRange)
@@ -9,14 +9,14 @@ package enum AnswerShape: Hashable, Sendable {
   case notModified
   /// 416.
   case unsatisfiable
-  /// A range of something whose length nobody knows yet.
+  /// A range of a body whose length is not known yet.
   case needsTotal
 
-  /// What else is known of the stored response.
+  /// What else is known about the stored response.
   package struct Body {
     /// Its length in bytes; `nil` while unknown.
     let total: UInt64?
-    /// How far the bytes are proven to be what a strong tag names; `nil`: it does not name them.
+    /// The offset up to which the bytes are proven to be those of a strong tag; `nil` when the tag names another body.
     let tagLimit: (_ opaque: [UInt8]) -> UInt64?
 
     package init(total: UInt64?, tagLimit: @escaping (_ opaque: [UInt8]) -> UInt64?) {
@@ -24,7 +24,7 @@ package enum AnswerShape: Hashable, Sendable {
     }
 
     func names(_ tag: EntityTag, _ head: StoredHead, strongly: Bool) -> Bool {
-      // One that others have weakened on its way still names it weakly (RFC 9110 §8.8.3.2).
+      // A strong tag that another proxy has made weak still names the body weakly (RFC 9110 §8.8.3.2).
       if !tag.isWeak || !strongly, tagLimit(tag.opaque) == .max { return true }
       guard !strongly else { return false }
       return head.validators.tag.map { $0.matchesWeakly(tag) } ?? false
@@ -32,9 +32,9 @@ package enum AnswerShape: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - mayGivePart: what this request, and its wait, leave of a right to a part; see ``RangeCoding/allowsPart(isCoded:)``.
-  ///   - maxRanges: beyond so many the whole is given.
-  /// - Returns: with it, the tag that the client named and is shown; `nil`: the body's own.
+  ///   - mayGivePart: whether the request may still get a part; see ``RangeCoding/allowsPart(isCoded:)``.
+  ///   - maxRanges: the most ranges; with more the whole is sent.
+  /// - Returns: the shape, and the client's tag that the answer has to carry; `nil` for the body's own tag.
   package static func decide(
     _ request: RequestHead, of head: StoredHead, _ body: Body, mayGivePart: Bool, maxRanges: Int
   ) -> (shape: AnswerShape, shown: EntityTag?) {
@@ -46,7 +46,7 @@ package enum AnswerShape: Hashable, Sendable {
     if condition == .notModified {
       guard case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)) else { return (.notModified, nil) }
       let strong = list.first { !$0.isWeak && body.names($0, head, strongly: true) }
-      // Who names it weakly may hold it in another form: no strong tag of this one is told.
+      // A client with a weak tag may hold another form of the body: the answer must not carry a strong tag of this one.
       return (.notModified, strong ?? list.first { $0.isWeak && body.names($0, head, strongly: false) })
     }
     guard request.method == .get, mayGivePart, head.givesParts, let field = RangeField(fields) else {
@@ -78,8 +78,8 @@ package enum AnswerShape: Hashable, Sendable {
       case .several(let ranges): .parts(ranges)
       case .unsatisfiable: .unsatisfiable
       }
-    // Beyond what is proven of this tag, the bytes may be another's. All of them together continue what was proven; a piece may
-    // be put before others that the client holds.
+    // Beyond the proven limit the bytes may belong to another body. A range that runs to the end continues what was proven; one
+    // that ends earlier could be joined to later bytes that the client holds.
     switch shape {
     case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
     case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole

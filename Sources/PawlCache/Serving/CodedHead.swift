@@ -3,22 +3,22 @@ package import PawlHTTP
 extension Fields {
   private static let acceptEncoding = Array("accept-encoding".utf8)
 
-  /// Says that the answer depends on `Accept-Encoding` (RFC 9110 §12.5.5), unless it says so.
+  /// Adds `Accept-Encoding` to `Vary` (RFC 9110 §12.5.5) where it is missing.
   package mutating func addVaryAcceptEncoding() {
     guard contains(.vary) else { return append(.vary, literal: "Accept-Encoding") }
     let rule = VaryRule(self)
     if !rule.isStar, !rule.names.contains(Self.acceptEncoding) { append(.vary, literal: "Accept-Encoding") }
   }
 
-  /// Takes out what holds for these bytes alone, of the message and of the representation (RFC 9530 §3).
+  /// Removes the digests of the message and of the representation: they hold for these bytes only (RFC 9530 §3).
   package mutating func removeDigests() {
     removeMessageDigests()
     removeAll(.reprDigest)
     removeAll(.digest)
   }
 
-  /// The fields of an answer as they are of a coded form of its content: the digests of the other bytes go, and its strong tag, which
-  /// names those (RFC 9110 §8.8.1), becomes a weak one.
+  /// Changes the fields of a response to those of its coded form: the digests of the original bytes are removed, and a strong
+  /// tag, which names those bytes (RFC 9110 §8.8.1), becomes a weak one.
   package mutating func becomeCoded(in coding: ContentCoding) {
     removeDigests()
     removeAll(.contentEncoding)
@@ -30,7 +30,8 @@ extension Fields {
 }
 
 extension StoredHead {
-  /// The head of a coded form that pawl has made of this one's content: selected by whoever is given this one, whatever it accepts.
+  /// The head of the coded form that pawl made of this content. Every request that selects this response selects it, whatever it
+  /// accepts.
   package func coded(in coding: ContentCoding) -> StoredHead {
     var fields = fields
     fields.becomeCoded(in: coding)

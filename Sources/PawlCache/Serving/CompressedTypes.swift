@@ -1,10 +1,10 @@
 package import PawlHTTP
 
-/// Media types whose content is text, or becomes as much smaller as text does. Chosen from those that Cloudflare and HTML5 Boilerplate
-/// compress. Not among them is what is compressed already (WOFF, most images, archives, PDF), and `text/event-stream`, for which a
-/// pattern does not count (``CompressionRules``).
+/// Media types whose content is text, or is compressed as well as text. Chosen from those that Cloudflare and HTML5 Boilerplate
+/// compress. Not included are formats that are compressed already (WOFF, most images, archives, PDF), and `text/event-stream`,
+/// which no pattern covers (``CompressionRules``).
 package enum CompressedTypes {
-  /// Whether content of this type is compressed by its own format: nobody compresses it once more.
+  /// Whether the format of this type is compressed by itself, so that another compression is useless.
   package static func isCompressedItself(_ type: Bytes) -> Bool {
     compressed.contains { $0.matches(type) } && !text.contains { $0.matches(type) }
   }

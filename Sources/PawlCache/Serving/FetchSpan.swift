@@ -1,16 +1,16 @@
-/// Range fetches begin and end on multiples of this many bytes, where nothing is held that would be fetched twice.
+/// The alignment of range fetches, in bytes, unless held bytes would be fetched twice.
 package let fetchAlignment: UInt64 = 64 << 10
 
-/// The next missing run to ask the origin for on behalf of a reader; `nil` when everything wanted is held or on its way.
+/// The next missing run to fetch for a reader; `nil` when everything wanted is held or on its way.
 ///
-/// The run starts at the first wanted byte that is neither held nor covered by `active`, moved down to a multiple of
-/// ``fetchAlignment``, and ends where the gap ends or what is wanted ends, moved up likewise; neither end moves over bytes
-/// that are held or on their way, nor beyond `total`. So less than two times 64 KiB are fetched that nobody asked for.
+/// The run starts at the first wanted byte that is neither held nor covered by `active`, rounded down to a multiple of
+/// ``fetchAlignment``. It ends where the gap or the wanted range ends, rounded up in the same way. Rounding never covers bytes
+/// that are held or on their way, nor goes beyond `total`. So less than two times 64 KiB are fetched that no reader needs.
 ///
 /// - Parameters:
 ///   - wanted: what the reader still needs, in bytes of the representation.
-///   - active: spans that running fetches will deliver soon enough for this reader. A fill far behind the reader
-///     is left out by the caller, or ends at the offset up to which waiting for it is worth while.
+///   - active: spans that running fetches will deliver soon enough for this reader. The caller leaves out a fill that is far
+///     behind the reader, or ends its span at the offset up to which waiting for it is worth while.
 ///   - total: the length of the representation, when known.
 package func fetchSpan(
   wanted: Range<UInt64>, held: HeldBytes, active: [Range<UInt64>], total: UInt64?
@@ -28,7 +28,7 @@ package func fetchSpan(
 }
 
 extension HeldBytes {
-  /// Where the hole begins in which the missing byte `offset` lies.
+  /// The start of the hole that the missing byte `offset` lies in.
   fileprivate func startOfHole(at offset: UInt64) -> UInt64 {
     gaps(in: 0..<offset).last.flatMap { $0.upperBound == offset ? $0.lowerBound : nil } ?? offset
   }

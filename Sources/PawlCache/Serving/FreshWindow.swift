@@ -1,10 +1,10 @@
-/// From when to when a stored response is fresh: what ``Freshness/evaluate(_:policy:now:)`` says at any time, worked out once.
+/// The time in which a stored response is fresh, computed once from ``Freshness/evaluate(_:policy:now:)``.
 package struct FreshWindow: Hashable, Sendable {
-  /// Wall clock, seconds: before then the clock was set back, and nobody knows how old the response is.
+  /// The start, wall clock in seconds. Before it the clock was set back, and the age of the response is unknown.
   package let from: Int64
-  /// Wall clock, seconds: from then on it is stale.
+  /// The end, wall clock in seconds: from then on the response is stale.
   package let until: Int64
-  /// Wall clock, seconds: when it was made, as its `Age` counts.
+  /// The time from which its `Age` counts, wall clock in seconds.
   package let born: Int64
 
   /// - Parameter now: wall clock, seconds since 1970, not before ``from``.

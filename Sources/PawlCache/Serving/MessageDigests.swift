@@ -1,7 +1,8 @@
 package import PawlHTTP
 
 extension Fields {
-  /// Takes out what holds for the content of one message, and for no part of it and no whole that it is a part of (RFC 9530 §2).
+  /// Removes the digests of the content of one message. They do not hold for a part of it, nor for a whole that it is a part of
+  /// (RFC 9530 §2).
   package mutating func removeMessageDigests() {
     removeAll(.contentMD5)
     removeAll(.contentDigest)

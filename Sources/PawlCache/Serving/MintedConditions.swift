@@ -1,9 +1,9 @@
 package import PawlHTTP
 
-/// What the conditions of a request become at an origin that has never heard of pawl's own tags: each tag stands for the validator that
-/// is stored with the body it names. A condition never becomes a weaker one.
+/// Translates the conditions of a request for an origin, which does not know the tags that pawl made: each of them is replaced by
+/// the validator stored with its body. A condition never becomes weaker.
 package enum MintedConditions {
-  /// What is stored with the body that a tag names.
+  /// The validators stored with the body that a tag names.
   package struct Known: Hashable, Sendable {
     /// The origin's tag, strong or weak.
     package var tag: EntityTag?
@@ -12,7 +12,7 @@ package enum MintedConditions {
 
     package init(tag: EntityTag?, modified: [UInt8]? = nil) { (self.tag, self.modified) = (tag, modified) }
 
-    /// Of a stored response.
+    /// The validators of a stored response.
     package init(_ head: StoredHead) {
       tag = head.validators.tag
       modified = head.validators.lastModified == nil ? nil : head.fields.only(.lastModified).map { Array($0.trimmed) }
@@ -21,20 +21,20 @@ package enum MintedConditions {
 
   private static let names = FieldNameSet([.ifMatch, .ifNoneMatch])
 
-  /// Whether a request names a tag of pawl's own in `If-Match` or `If-None-Match`.
+  /// Whether a request has one of pawl's own tags in `If-Match` or `If-None-Match`.
   package static func areThere(in fields: Fields) -> Bool {
     guard fields.mayContain(anyOf: names) else { return false }
     return [FieldName.ifMatch, .ifNoneMatch].contains { name in tags(name, fields).contains(where: isMinted) }
   }
 
-  /// The fields of an unsafe request as the origin gets them; `nil`: the condition is false, or nobody can tell, and the answer is 412
+  /// The fields of an unsafe request for the origin. `nil`: the condition is false or cannot be evaluated, and the answer is 412
   /// (RFC 9110 §13.1.1, §13.1.2).
-  /// - Parameter known: what is stored with the body that one of pawl's own tags names; `nil`: none is.
+  /// - Parameter known: the validators stored with the body of one of pawl's own tags; `nil` when there is no such body.
   package static func ofUnsafe(_ fields: Fields, known: (EntityTag) -> Known?) -> Fields? {
     var fields = fields
     let match = tags(.ifMatch, fields)
     if match.contains(where: isMinted) {
-      // Any of them is enough: one that can not be said strongly is left out.
+      // One matching tag is enough: a tag without a strong validator is left out.
       let said = match.compactMap { tag in
         isMinted(tag) ? known(tag)?.tag.flatMap { $0.isWeak ? nil : $0 } : tag
       }
@@ -43,7 +43,7 @@ package enum MintedConditions {
     }
     let noneMatch = tags(.ifNoneMatch, fields)
     if noneMatch.contains(where: isMinted) {
-      // None of them may be it: one that can not be said might be.
+      // No tag may match: a tag without a validator could match, so the condition cannot be evaluated.
       let said = noneMatch.compactMap { isMinted($0) ? known($0)?.tag : $0 }
       if said.count < noneMatch.count { return nil }
       fields.set(.ifNoneMatch, list(said))
@@ -51,7 +51,8 @@ package enum MintedConditions {
     return fields
   }
 
-  /// Those of a GET or HEAD. What nobody knows is left out, and with it a date beside it: it is of a body that is no more.
+  /// The fields of a GET or HEAD for the origin. Unknown tags are left out, together with `If-Modified-Since`, whose date belongs
+  /// to a body that is no longer stored.
   package static func ofRetrieval(_ fields: Fields, known: (EntityTag) -> Known?) -> Fields {
     let asked = tags(.ifNoneMatch, fields)
     guard asked.contains(where: isMinted) else { return fields }
@@ -78,8 +79,8 @@ package enum MintedConditions {
 }
 
 extension StoredHead {
-  /// Whether an answer to HEAD, or a 304, is about this very representation, as far as its validators and its length tell; one without
-  /// a validator says nothing.
+  /// Whether a response to HEAD, or a 304, is about this representation, judged by its validators and its length. A response
+  /// without a validator confirms nothing.
   package func isAgreed(by answer: ResponseHead, total: UInt64?) -> Bool {
     guard status == 200 else { return false }
     let said = Validators(answer.fields, receivedAt: responseTime)

@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// Whether a 304 speaks of this stored response (RFC 9111 §4.3.4): its validators, where it names any, agree.
+/// Whether a 304 is about this stored response (RFC 9111 §4.3.4): its validators, if it has any, agree.
 package func confirms(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   let named = Validators(answer.fields, receivedAt: stored.responseTime)
   if let tag = named.tag {
@@ -11,23 +11,25 @@ package func confirms(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   return true
 }
 
-/// What a 304 means for a stored response and for those who may be given it.
+/// What a 304 means for a stored response and for the clients that may get it.
 package enum NotModifiedEffect: Equatable, Sendable {
-  /// It speaks of something else: another strong tag (RFC 9111 §4.3.4), or another `Vary`. Nothing is freshened, nothing confirmed.
+  /// The 304 is about another response: it has another strong tag (RFC 9111 §4.3.4) or another `Vary`. Nothing is freshened or
+  /// confirmed.
   case unrelated
-  /// The stored response has this head from now on, for everybody who may have it.
+  /// From now on the stored response has this head, for all clients that may have it.
   case freshens(StoredHead)
-  /// It is the answer to this one request, which gets the stored bytes under `own`. The others' head becomes `shared`; `nil`: stays.
+  /// The 304 is for this one request, which gets the stored bytes under `own`. The head for the other clients becomes `shared`;
+  /// `nil` keeps it.
   case confirms(own: StoredHead, shared: StoredHead?)
 }
 
 /// Decides what a 304 may update: what a 200 with the same fields to the same request could (RFC 9111 §3.5, §4.3.4, §5.2.2).
 ///
-/// A request with a cookie or a credential is answered for one user: unless the 304 itself says that it is for everybody, the shared
-/// head takes nothing from it but how long it is fresh.
+/// The response to a request with a cookie or a credential is for one user: unless the 304 itself is for all clients, only its
+/// freshness updates the shared head.
 ///
 /// - Parameters:
-///   - request: the one that was validated for, as it was sent to the origin.
+///   - request: the request that was validated for, as it was sent to the origin.
 ///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
 package func judgeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
@@ -58,14 +60,14 @@ package func judgeNotModified(
   return .confirms(own: own, shared: lifetime)
 }
 
-/// A 304 without `Vary` says nothing of it; one with another would be another selection among the origin's representations.
+/// Whether a 304 has no `Vary`, or the same one; another `Vary` means another selection among the representations of the origin.
 private func agreesInVary(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   !answer.fields.contains(.vary) || stored.agreesInVary(answer.fields)
 }
 
 extension StoredHead {
-  /// Whether the fields of another answer have the same `Vary`, but for the `Origin` that pawl has put into the stored one
-  /// (``RequestFields``, an echoed origin).
+  /// Whether another response has the same `Vary`, apart from the `Origin` that pawl may have added to the stored one
+  /// (``RequestFields/isEchoed(_:in:)``).
   func agreesInVary(_ fields: Fields) -> Bool {
     let own = VaryRule(self.fields)
     if VaryRule(fields) == own { return true }
@@ -75,22 +77,23 @@ extension StoredHead {
   }
 }
 
-/// The stored response, freshened by a 304 (RFC 9111 §3.2): its fields replace those of the same names.
+/// The stored head, freshened by a 304 (RFC 9111 §3.2): the fields of the 304 replace those of the same names.
 ///
-/// What describes the bytes that are held stays: their length, coding and range, what chose them, and the validators they were
-/// stored with, so that a tag or date once given out goes on naming the same bytes.
+/// Fields that describe the held bytes stay: length, coding, range, `Vary`, and the validators they were stored with, so that a
+/// tag or date that a client has seen keeps naming the same bytes.
 ///
 /// - Parameters:
 ///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
-///   - isRenewal: it is no 304 but speaks for itself: what it does not repeat of how long it is fresh, and for whom, is gone.
-///   - isTaken: which of its fields count.
+///   - isRenewal: whether the response is no 304 but complete by itself: stored fields about freshness and audience that it
+///     does not repeat are removed.
+///   - isTaken: which of its fields are taken.
 package func mergeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, requestTime: Int64, responseTime: Int64, isRenewal: Bool = false,
   taking isTaken: (FieldName) -> Bool = { _ in true }
 ) -> StoredHead {
   let update = updatingFields(answer.fields).filter { isTaken($0.known) }
   var fields = stored.fields
-  // Age and Date are of the moment: the stored ones would make the response as old as it was.
+  // Age and Date belong to one response: the stored ones would make this one as old as the former.
   fields.removeAll { name, spelling, _ in
     name == .age || name == .date || isRenewal && freshnessFields.contains(name)
       || update.contains { $0.name.equalsIgnoringCase(spelling) }
@@ -102,7 +105,7 @@ package func mergeNotModified(
     bytesDate: stored.validators.date, selecting: stored.selecting, implicitKey: stored.implicitKey)
 }
 
-/// What says how long a response is fresh, and for whom.
+/// The fields about the freshness and the audience of a response.
 let freshnessFields = FieldNameSet([.cacheControl, .cdnCacheControl, .expires, .pragma])
 
 private func updatingFields(_ received: Fields) -> [(known: FieldName, name: Bytes, value: Bytes)] {

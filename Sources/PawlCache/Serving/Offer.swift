@@ -1,18 +1,18 @@
 package import PawlHTTP
 
-/// What is stored of the answers to requests with other cookies, as far as a request may have its bytes: the origin is asked with the
-/// request's own cookies, and told the strong tags that are here (RFC 9111 §4.3.1). A 304 that names one of them says that its bytes
-/// are this request's, too. A tag is no credential: nothing is given before that.
+/// Stored responses to requests with other cookies that a request may turn out to share. The origin is asked with the request's
+/// own cookies and with the strong tags of these responses (RFC 9111 §4.3.1). A 304 with one of the tags confirms that this
+/// request may have its bytes. A tag is no credential: no byte is sent before that.
 package enum Offer {
-  /// So many tags of one resource are offered at most, the newest.
+  /// The most tags that are offered of one resource; the newest come first.
   package static let limit = 8
 
-  /// `If-None-Match` with the tags of what is offered, behind those that the client names itself.
-  /// - Parameter own: what the client's own conditions become at the origin.
+  /// Builds `If-None-Match` from the client's own tags and the tags of the offered responses.
+  /// - Parameter own: the client's conditions, translated for the origin.
   package static func conditions(
     _ offered: [StoredHead], beside own: [(FieldName, [UInt8])]
   ) -> [(FieldName, [UInt8])] {
-    // With tags there a date is not looked at (RFC 9110 §13.1.3): whether it holds is decided when the answer is here.
+    // Beside tags a date is ignored (RFC 9110 §13.1.3): the client's date is evaluated when the response is here.
     var conditions = own.filter { $0.0 != .ifNoneMatch && $0.0 != .ifModifiedSince }
     var tags = own.first { $0.0 == .ifNoneMatch }.map { [$0.1] } ?? []
     for tag in offered.compactMap(\.validators.tag?.bytes) where !tags.contains(tag) { tags.append(tag) }
@@ -20,17 +20,17 @@ package enum Offer {
     return conditions
   }
 
-  /// Which of what was offered a 304 names, by its strong tag; `nil`: none.
+  /// The index of the offered response whose strong tag the 304 has; `nil` when it has none of them.
   package static func index(namedBy answer: ResponseHead, of offered: [StoredHead]) -> Int? {
     offered.firstIndex { PrivateProof.isProven(by: answer, $0) }
   }
 
-  /// The head under which the one that asked gets the bytes: what describes them (`Content-…`, `ETag`, `Last-Modified`) is that of the
-  /// stored answer, every other field is of the 304 to this request alone.
+  /// The head of the answer after a 304. The fields that describe the bytes (`Content-…`, `ETag`, `Last-Modified`) are those of
+  /// the stored response; all others are those of the 304, which is for this request only.
   /// - Parameters:
-  ///   - request: the asker's.
+  ///   - request: of the client that gets the answer.
   ///   - asSent: its fields as the origin got them.
-  ///   - requestTime, responseTime: of the question; wall clock, seconds since 1970.
+  ///   - requestTime, responseTime: of the request to the origin; wall clock, seconds since 1970.
   package static func head(
     of stored: StoredHead, confirmedBy answer: ResponseHead, for request: RequestHead, asSent: Fields,
     requestTime: Int64, responseTime: Int64, asksIdentity: Bool
@@ -52,15 +52,15 @@ package enum Offer {
 }
 
 extension StoredHead {
-  /// Whether the origin may be told of it for a request that does not select it: it has a strong tag, is for requests with certain
-  /// cookies, or for each that the origin confirms it to, and differs in nothing else from what the request would be given. One that
-  /// shows a credential is offered nothing but what may be given to such (RFC 9111 §3.5).
+  /// Whether the tag of this response may be offered for a request that does not select it. The response has a strong tag; it is
+  /// for requests with certain cookies, or for clients to whom the origin confirms it; and all else that selects a response
+  /// agrees. A request with a credential is offered only responses that requests with credentials may share (RFC 9111 §3.5).
   package func mayBeOffered(to request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard let tag = validators.tag, !tag.isWeak else { return false }
     return mayBeProven(to: request, asksIdentity: asksIdentity, asSent: asSent)
   }
 
-  /// The same without the tag: the origin may be asked for it, and what it gives compared.
+  /// As ``mayBeOffered(to:asksIdentity:asSent:)``, without the tag: the origin's response may be compared with the stored bytes.
   package func mayBeProven(to request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard status == 200, !isForEverybody, !vary.isStar,
       !RequestFields.hasCredential(request.fields) || Storability.permitsAuthorized(cacheControl)
@@ -70,7 +70,7 @@ extension StoredHead {
     return Self.withoutCookies(values) == Self.withoutCookies(selecting)
   }
 
-  /// Selecting values, each in a line of its own, without that of `Cookie`.
+  /// The selecting values, one line each, without the line of `Cookie`.
   private static func withoutCookies(_ values: [UInt8]) -> [ArraySlice<UInt8>] {
     values.split(separator: 0x0a).filter { !$0.hasPrefix("cookie:") && !$0.equals("cookie") }
   }

@@ -1,37 +1,37 @@
 package import PawlHTTP
 
-/// In which content coding the bytes are counted that a request with `Range` asks for, where the origin chooses by
-/// `Accept-Encoding` (`origin-encoding = pass`).
+/// The content coding whose bytes a request with `Range` counts, where the origin chooses the coding by `Accept-Encoding`
+/// (`origin-encoding = pass`).
 ///
-/// A range of the coded body goes on with nothing but that body (RFC 9110 §8.8.3, §14.2). An origin that gives two codings one
-/// strong tag, or one date, leaves it open which of them a client holds half of: then what is sent is whole, never a guess.
+/// A range of a coded body continues only that body (RFC 9110 §8.8.3, §14.2). If the origin uses one strong tag or one date for
+/// two codings, it is unknown which of them the client holds a part of: then the whole is sent, never a guess.
 package enum RangeCoding: Hashable, Sendable {
-  /// Not coded; asked for as `identity`.
+  /// No coding; the origin is asked with `Accept-Encoding: identity`.
   case identity
-  /// As the stored body is that the client names (``RepresentationIdentity/contentEncoding``): the origin is asked with the
-  /// client's own `Accept-Encoding`.
+  /// The coding of the stored body that the client names (``RepresentationIdentity/contentEncoding``). The origin is asked with
+  /// the client's own `Accept-Encoding`.
   case own([UInt8]?)
-  /// Nothing that is stored tells. The origin is asked for the whole, with the client's own `Accept-Encoding`: what is not
-  /// coded then is what this client has been given before.
+  /// Unknown, since no such body is stored. The origin is asked for the whole with the client's own `Accept-Encoding`; if the
+  /// response is not coded, the client holds a part of just that.
   case ownUnlessCoded
-  /// It may be either of two: the whole, with the client's own `Accept-Encoding`.
+  /// Unknown, since two stored bodies match: the whole is sent, fetched with the client's own `Accept-Encoding`.
   case unknown
 
-  /// What a request says it holds a part of.
+  /// The validator of the part that the client holds.
   package enum Condition: Hashable, Sendable {
     case none
-    /// By a tag that pawl made: of one body, so of one coding.
+    /// A tag that pawl made: it names one body, and so one coding.
     case minted
-    /// By a strong tag of the origin's.
+    /// A strong tag of the origin's.
     case tag
     case date
   }
 
-  /// A stored body that the condition names.
+  /// A stored body that the condition of a request names.
   package struct NamedBody: Hashable, Sendable {
     /// As in ``RepresentationIdentity/contentEncoding``.
     package var coding: [UInt8]?
-    /// Whether the client's own `Accept-Encoding` selects it, and whether `identity` does.
+    /// Whether the client's own `Accept-Encoding` selects the body, and whether `identity` does.
     package var isOwn: Bool, isIdentity: Bool
 
     package init(coding: [UInt8]?, isOwn: Bool, isIdentity: Bool) {
@@ -41,18 +41,18 @@ package enum RangeCoding: Hashable, Sendable {
 
   /// - Parameters:
   ///   - acceptsCodings: ``acceptsCodings(_:)`` of the request.
-  ///   - named: current bodies and replaced ones.
+  ///   - named: the stored bodies that the condition names, current and superseded ones.
   package static func decide(_ condition: Condition, acceptsCodings: Bool, named: [NamedBody]) -> RangeCoding {
     if condition == .none { return .identity }
     let candidates = named.filter { $0.isOwn || $0.isIdentity }
     let own = candidates.filter(\.isOwn)
     guard !own.isEmpty else {
-      // It may have been given a coded one that is not stored any more, or never was.
+      // The client may hold a part of a coded body that is no longer stored, or never was.
       return acceptsCodings && condition != .minted ? .ownUnlessCoded : .identity
     }
     let isCoded = own.contains { $0.coding != nil }
     if condition != .minted {
-      // A date names no coding, whatever else is stored.
+      // A date does not tell the codings apart.
       if Set(candidates.map(\.coding)).count > 1 || isCoded && condition == .date { return .unknown }
     }
     return !isCoded && candidates.contains(where: \.isIdentity) ? .identity : .own(own[0].coding)
@@ -66,14 +66,15 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// Whether a part that the origin gives may be put behind what the client holds. Of what is known to be coded it has to
-  /// say so itself; one that says nothing, as it need not beside `If-Range` (RFC 9110 §15.3.7), proves nothing.
+  /// Whether a 206 of the origin may continue what the client holds. If that is coded, the 206 has to name the same coding. One
+  /// without `Content-Encoding`, which beside `If-Range` it may omit (RFC 9110 §15.3.7), proves nothing.
   package func takesPart(_ answer: ResponseHead) -> Bool {
     guard case .own(let coding) = self, answer.status == 206 else { return true }
     return RepresentationIdentity.codings(answer.fields) == coding
   }
 
-  /// Whether a part of such a body may be given.
+  /// Whether a part of the body may be sent.
+  /// - Parameter isCoded: whether the body has a content coding.
   package func allowsPart(isCoded: Bool) -> Bool {
     switch self {
     case .identity, .own: true
@@ -82,7 +83,7 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// Whether a client says that it takes anything coded. One that says nothing is given what the origin gives to all.
+  /// Whether a client accepts any coding. Without the field it gets what the origin sends to all clients.
   package static func acceptsCodings(_ fields: Fields) -> Bool {
     fields.all(.acceptEncoding).contains { line in
       line.listElements.contains { member in
@@ -92,7 +93,7 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// `;q=0`, with as many zeros as there may be behind it (RFC 9110 §12.4.2).
+  /// Whether a weight is `;q=0`, with any zeros behind it (RFC 9110 §12.4.2).
   private static func isRefused(_ weight: Bytes) -> Bool {
     let bytes = weight.filter { !$0.isBlank }.map(\.lowercasedASCII)
     return bytes.starts(with: ";q=0".utf8) && bytes.dropFirst(4).allSatisfy { $0 == 0x30 || $0 == 0x2e }

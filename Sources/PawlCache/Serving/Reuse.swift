@@ -1,13 +1,13 @@
 package import PawlHTTP
 
-/// What a stored, selected response may be used for (RFC 9111 §4).
+/// What a stored response that a request selects may be used for (RFC 9111 §4).
 package enum Reuse: Hashable, Sendable {
   case fresh(Freshness)
-  /// Only after the origin has said that it is still right.
+  /// It may be used after a revalidation only.
   case validate
-  /// Stale, and the request takes it so (`max-stale`).
+  /// Stale, and the request accepts that (`max-stale`).
   case staleAllowed(Freshness)
-  /// Stale, and given out while one validation runs in the background (RFC 5861 §3).
+  /// Stale, and used while one revalidation runs in the background (RFC 5861 §3).
   case staleWhileRevalidate(Freshness)
 
   /// - Parameter now: wall clock, seconds since 1970.
@@ -21,7 +21,7 @@ package enum Reuse: Hashable, Sendable {
     if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(fields) { return .validate }
     let freshness = Freshness.evaluate(head, policy: policy, now: now)
     if let limit = asked.maxAge {
-      // A reload does not reach what its origin calls immutable (RFC 8246 §2).
+      // A reload does not revalidate a response that its origin calls immutable (RFC 8246 §2).
       let isExempt = head.cacheControl.immutable && freshness.isFresh
       if !isExempt, limit == 0 || freshness.age > limit { return .validate }
     }
@@ -38,7 +38,7 @@ package enum Reuse: Hashable, Sendable {
     return .validate
   }
 
-  /// `Pragma: no-cache` counts in requests without `Cache-Control` (RFC 9111 §5.4); any other pragma means nothing.
+  /// Whether a request has `Pragma: no-cache` and no `Cache-Control` (RFC 9111 §5.4). Any other pragma is ignored.
   package static func hasPragmaNoCache(_ fields: Fields) -> Bool {
     guard fields.contains(.pragma), !fields.contains(.cacheControl), let pragma = fields.combined(.pragma) else {
       return false
@@ -48,13 +48,13 @@ package enum Reuse: Hashable, Sendable {
 }
 
 /// Whether a response must not be used stale (RFC 9111 §4.2.4). `s-maxage` implies `proxy-revalidate` (§5.2.2.10), unless the
-/// same origin allows stale use explicitly: `s-maxage=60, stale-if-error=600` is a common and deliberate pair.
+/// same response allows stale use explicitly: `s-maxage=60, stale-if-error=600` is a common and deliberate pair.
 func forbidsStale(_ control: CacheControl, unlessItSays isExplicit: Bool = false) -> Bool {
   control.noCache || control.mustRevalidate || control.proxyRevalidate || (control.sMaxAge != nil && !isExplicit)
 }
 
 extension StoredHead {
-  /// Whether, once the origin has said to a client that this is still right, it may be given further ranges of it for a few seconds: its
-  /// player seeks, or goes on in pieces. Not where the origin wants to be asked each time.
+  /// Whether a client may get further ranges for a few seconds after the origin confirmed this response to it: its player seeks,
+  /// or reads in pieces. Not where the origin requires a revalidation before each use.
   package var allowsSeeking: Bool { status == 200 && !forbidsStale(cacheControl) }
 }

@@ -1,15 +1,15 @@
-/// How a validation failed.
+/// How a revalidation failed.
 package enum ValidationFailure: Hashable, Sendable {
-  /// No answer: refused, timed out, closed before a head.
+  /// There was no response: the connection was refused, timed out, or closed before a head.
   case disconnected
   case status(Int)
 }
 
-/// Whether a stale response is given out because the origin cannot say anything better.
+/// Whether a stale response is sent because its revalidation failed.
 ///
-/// Without an answer: whatever was fresh once, unless the response forbids it or its `stale-if-error` is over (RFC 9111 §4.2.4).
-/// For 500, 502, 503 and 504: within `stale-if-error`, the response's or else the route's (RFC 5861 §4). A response that was
-/// never fresh, and is kept for resumption only, is given out for this only where one of the two says so.
+/// Without a response of the origin: any response that was fresh once, unless it forbids that or its `stale-if-error` is over
+/// (RFC 9111 §4.2.4). For 500, 502, 503 and 504: within `stale-if-error` of the response, or else of the route (RFC 5861 §4). A
+/// response that was never fresh, and is kept for resumption only, is sent only where one of the two allows it.
 /// - Parameter now: wall clock, seconds since 1970.
 package func mayServeStaleOnError(
   _ head: StoredHead, policy: CachePolicy, now: Int64, failure: ValidationFailure
@@ -20,7 +20,7 @@ package func mayServeStaleOnError(
   switch failure {
   case .disconnected:
     if let window = control.staleIfError { return freshness.staleness <= window }
-    // Without a word about errors, only what once was fresh may stand in for an origin that is not there.
+    // Without `stale-if-error`, only a response that was fresh once may replace an unreachable origin's.
     return freshness.lifetime > 0 || (policy.staleIfError > 0 && freshness.staleness <= policy.staleIfError)
   case .status(500), .status(502), .status(503), .status(504):
     let window = control.staleIfError ?? policy.staleIfError

@@ -1,10 +1,10 @@
 package import PawlHTTP
 
 extension StoredHead {
-  /// Whether the origin can be asked if this is still right; else it can only be fetched again.
+  /// Whether the response has a validator, so that it can be revalidated instead of fetched again.
   package var canBeValidated: Bool { validators.tag != nil || validators.lastModified != nil }
 
-  /// What asks the origin whether this is still right (RFC 9111 §4.3.1): its own validators, as it wrote them.
+  /// The conditions of a revalidation (RFC 9111 §4.3.1): the validators as the origin wrote them.
   package var conditions: [(FieldName, [UInt8])] {
     var conditions: [(FieldName, [UInt8])] = []
     if validators.tag != nil, let tag = fields.only(.etag) { conditions.append((.ifNoneMatch, Array(tag.trimmed))) }

@@ -1,6 +1,6 @@
-/// Cookies of web analytics: scripts in the page set and read them to count visits, and their makers document no use of them by the
-/// site's own server. Cookies by which a server may choose what it shows (tests of variants, personalisation, consent, bot detection)
-/// are not among them.
+/// Cookies of web analytics. Scripts in the page set and read them to count visits, and no documentation of their makers has the
+/// site's own server use them. Not included are cookies by which a server may choose what it sends (A/B tests, personalisation,
+/// consent, bot detection).
 package enum AnalyticsCookies {
   package static let globs: [CookieGlob] = [
     // Google Analytics: developers.google.com/analytics/devguides/collection/ga4/cookies-user-id and, of Universal Analytics,
@@ -19,8 +19,8 @@ package enum AnalyticsCookies {
     // Hotjar: help.hotjar.com, "Cookies set by the Hotjar tracking code".
     "_hjSession_*", "_hjSessionUser_*", "_hjFirstSeen", "_hjIncludedInPageviewSample", "_hjIncludedInSessionSample*",
     "_hjAbsoluteSessionInProgress", "_hjTLDTest", "_hjCookieTest", "_hjLocalStorageTest",
-    // HubSpot's tracking code: knowledge.hubspot.com, "What cookies does HubSpot set in a visitor's browser"; without the one by
-    // which its forms know a visitor.
+    // HubSpot's tracking code: knowledge.hubspot.com, "What cookies does HubSpot set in a visitor's browser"; without the cookie
+    // by which its forms recognise a visitor.
     "__hstc", "__hssc", "__hssrc",
     // Yandex Metrica: yandex.com/support/metrica/general/cookie-usage.html.
     "_ym_uid", "_ym_d", "_ym_isad", "_ym_visorc*",
@@ -36,7 +36,7 @@ package enum AnalyticsCookies {
     "_ttp", "_tt_enable_cookie",
     // Pinterest's tag: help.pinterest.com, "Pinterest tag parameters and cookies".
     "_pin_unauth", "_derived_epik",
-    // Adobe Analytics, what its script alone reads: experienceleague.adobe.com, "Cookies used in Analytics".
+    // Adobe Analytics, only what its script alone reads: experienceleague.adobe.com, "Cookies used in Analytics".
     "s_cc", "s_sq",
   ].map(CookieGlob.init)
 }

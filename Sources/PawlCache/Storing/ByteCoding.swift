@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// Heads as bytes for a catalogue: numbers in big-endian order, and strings after their length.
+/// Writes heads as bytes for the catalogue: numbers in big-endian order, and strings after their length.
 extension [UInt8] {
   package mutating func append(number: UInt64) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
@@ -20,7 +20,7 @@ extension [UInt8] {
   }
 }
 
-/// Reads from the front what was appended; `nil` once anything is missing.
+/// Reads from the front what these functions append; each function returns `nil` once bytes are missing.
 package struct ByteReader {
   package private(set) var rest: Bytes
 
@@ -46,7 +46,7 @@ package struct ByteReader {
     guard let count = number() else { return nil }
     var fields = Fields()
     for _ in 0..<count {
-      // Each line consumes bytes, so a false count ends here and not in memory.
+      // Each line consumes bytes: a wrong count ends the loop instead of filling memory.
       guard let name = string(), let value = string() else { return nil }
       fields.append(named: name, value)
     }

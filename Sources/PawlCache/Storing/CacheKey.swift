@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// What identifies a resource in the cache: who answers for it, and where (RFC 9111 §2). One key, whatever the range,
-/// method or variant. The bytes are `authority NUL target`; neither part can contain a NUL.
+/// The key of a resource in the cache: authority and target (RFC 9111 §2). Range, method and variant do not change it. The bytes
+/// are `authority NUL target`; neither part can contain a NUL.
 package struct CacheKey: Hashable, Sendable {
   package let bytes: [UInt8]
 
@@ -17,7 +17,7 @@ package struct CacheKey: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Adopts a key read back from the catalogue; `nil` unless exactly one NUL stands in it.
+  /// A key that was read from the catalogue; `nil` unless it holds exactly one NUL.
   package init?(bytes: [UInt8]) {
     guard bytes.count(where: { $0 == 0 }) == 1 else { return nil }
     self.bytes = bytes

@@ -1,23 +1,23 @@
-/// What the configuration of a route says about keeping responses. Times are seconds, sizes bytes.
+/// The settings of a route about storing responses. Times are in seconds, sizes in bytes.
 package struct CachePolicy: Hashable, Sendable {
-  /// `default-ttl`: freshness of responses that give none, where no heuristic applies.
+  /// `default-ttl`: the freshness of responses that give none, where no heuristic applies.
   package var defaultTTL: Int64
-  /// `heuristic-ttl`: the longest that a response is taken for fresh by its age alone; 0 = never.
+  /// `heuristic-ttl`: the longest heuristic freshness, which is derived from `Last-Modified`; 0 = never.
   package var heuristicTTL: Int64
-  /// `stale-if-error`: for responses that do not say.
+  /// `stale-if-error`: for responses without that directive.
   package var staleIfError: Int64
-  /// `resume-ttl`: how long stale bytes are good for those who hold the first part of them.
+  /// `resume-ttl`: how long stale bytes may complete the download of a client that holds the first part of them.
   package var resumeTTL: Int64
-  /// `resume-ttl-no-cache`: also those that are to be validated before each use, and can not be.
+  /// `resume-ttl-no-cache`: the same for responses that must be revalidated before each use, and have no validator.
   package var resumeTTLNoCache: Bool
-  /// `max-object`: the largest body kept; 0 = as the cache allows.
+  /// `max-object`: the largest body that is stored; 0 = no limit but that of the cache.
   package var maxObject: UInt64
   /// `resume-private`: how long an uncacheable response is kept for its own user; `nil` = off.
   package var resumePrivate: Int64?
-  /// `resume-private-no-store`: `no-store` responses too.
+  /// `resume-private-no-store`: whether `resume-private` includes `no-store` responses.
   package var resumePrivateNoStore: Bool
-  /// Whether the request to the origin asks for identity whatever the client accepts (`origin-encoding`, and every
-  /// request with `Range`). `Accept-Encoding` then chooses nothing.
+  /// Whether the request to the origin has `Accept-Encoding: identity`, whatever the client accepts (`origin-encoding`, and every
+  /// request with `Range`). `Accept-Encoding` then selects nothing.
   package var asksIdentity: Bool
 
   package init(

@@ -1,14 +1,14 @@
 package import PawlHTTP
 
-/// Which cookies of a request count (`key-cookies`, `ignore-cookies`). What does not is in no key, and is not sent to the origin by a
-/// request that may fill a stored response: so nothing that is stored can depend on it.
+/// Which cookies of a request count (`key-cookies`, `ignore-cookies`). The others are in no key, and a request that may fill a
+/// stored response is sent without them: so no stored response depends on them.
 package struct CookieRules: Hashable, Sendable {
   private let keyed: [CookieGlob]
   private let ignored: [CookieGlob]
 
   /// - Parameters:
-  ///   - keyed: the only ones that count; `nil`: all.
-  ///   - ignored: of these, those that do not.
+  ///   - keyed: the only cookies that count; `nil`: all.
+  ///   - ignored: those of them that do not count.
   package init(keyed: [CookieGlob]?, ignored: [CookieGlob]) {
     (self.keyed, self.ignored) = (keyed ?? [CookieGlob("*")], ignored)
   }
@@ -39,9 +39,9 @@ package struct CookieRules: Hashable, Sendable {
   }
 }
 
-/// A name, or with `*` for any number of bytes a pattern of names.
+/// A cookie name, or a pattern of names in which `*` stands for any number of bytes.
 package struct CookieGlob: Hashable, Sendable {
-  /// What stands between the stars, from the first byte to the last.
+  /// The parts between the stars, from the first byte to the last.
   private let parts: [[UInt8]]
 
   package init(_ text: String) {

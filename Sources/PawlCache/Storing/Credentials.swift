@@ -1,11 +1,11 @@
 package import PawlHTTP
 
-/// What in a request can tell the origin who sends it. Requests that show nothing of it are the same visitor's, as far as
-/// anybody can tell.
+/// The fields of a request by which the origin can recognise the user. Requests without such fields cannot be told apart, and
+/// count as those of one visitor.
 package enum Credentials {
-  /// Whether the fields show a credential or a cookie: `Authorization`, `Proxy-Authorization`, `Cookie`, or any field that
-  /// pawl does not know and whose name says that it is about who asks (`X-Api-Key`, `X-User`). `Client-Cert` (RFC 9440) is
-  /// one of these: a client's certificate counts where the application is told of it, and stands in the fields then.
+  /// Whether the fields hold a credential or a cookie: `Authorization`, `Proxy-Authorization`, `Cookie`, or a field unknown to
+  /// pawl whose name suggests a user (`X-Api-Key`, `X-User`). `Client-Cert` (RFC 9440) is one of these: a client's certificate
+  /// counts only where the application gets it, which is in these fields.
   package static func areShown(in fields: Fields) -> Bool {
     if fields.contains(.cookie) || fields.contains(.authorization) || fields.contains(.proxyAuthorization) {
       return true
@@ -13,8 +13,8 @@ package enum Credentials {
     return fields.lines.contains { $0.name == .other && isAboutWhoAsks(fields.name($0)) }
   }
 
-  /// The fields that mean nothing to pawl and may mean something to the application, as bytes to compare: their names in
-  /// lower case, sorted, with their values. What browsers, other proxies and tracing put into each request anew is not there.
+  /// The fields that are unknown to pawl and may matter to the application, as bytes to compare: names in lower case, sorted,
+  /// with their values. Fields that browsers, other proxies and tracing write anew into each request are left out.
   package static func unknownFields(in fields: Fields) -> [UInt8] {
     let unknown = fields.lines.compactMap { line -> [UInt8]? in
       guard line.name == .other else { return nil }
@@ -31,7 +31,7 @@ package enum Credentials {
     "accept-charset", "dnt", "priority", "save-data", "upgrade-insecure-requests",
   ]
 
-  /// Parts of the names that applications give to what tells their users apart.
+  /// Parts of the names of fields by which applications tell their users apart.
   private static let words: [StaticString] = [
     "account", "auth", "cert", "cookie", "credential", "csrf", "identity", "jwt", "key", "login", "password", "secret",
     "session", "signature", "sso", "token", "user", "xsrf",
@@ -42,6 +42,6 @@ package enum Credentials {
     return !isOfBrowsers(name) && words.contains { word in name.indices.contains { name[$0...].hasPrefix(word) } }
   }
 
-  /// No script sets these: they say how a browser asks, not who sits before it.
+  /// Scripts cannot set these fields: they describe how a browser makes the request, not its user.
   private static func isOfBrowsers(_ name: [UInt8]) -> Bool { name[...].hasPrefix("sec-") }
 }

@@ -1,18 +1,18 @@
-/// What kind of object a stored body is when room has to be made; the first kinds go first.
+/// The kinds of stored bodies when room is made; the first kinds are evicted first.
 package enum EvictionClass: UInt8, Comparable, Hashable, Sendable {
-  /// Replaced by a newer response, kept for clients that hold half of it (`resume-ttl`).
+  /// Replaced by a newer response, and kept for clients that hold a part of it (`resume-ttl`).
   case superseded
-  /// Not wholly held, or private and past its time.
+  /// Incomplete, or private and past its time.
   case partial
   case complete
 
   package static func < (a: EvictionClass, b: EvictionClass) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// How much an object is worth keeping; the smallest score is evicted first.
+/// The value of keeping a stored body; the body with the smallest score is evicted first.
 package struct EvictionScore: Comparable, Hashable, Sendable {
   package let objectClass: EvictionClass
-  /// Uses for each second of idleness, weighted by what a byte of room saves.
+  /// Uses per second of idleness, weighted by what one byte of room saves.
   package let worth: Double
 
   /// - Parameters:
@@ -21,8 +21,8 @@ package struct EvictionScore: Comparable, Hashable, Sendable {
   ///   - size: bytes it occupies.
   package init(_ objectClass: EvictionClass, idle: Int64, uses: UInt64, size: UInt64) {
     self.objectClass = objectClass
-    // A hit saves the origin's answer, worth as much as the transfer of 256 KiB, and the bytes themselves.
-    // For each byte of room that is 1 + 256 KiB / size. The minute keeps a burst of new objects from thrashing.
+    // A hit saves the request to the origin, worth as much as the transfer of 256 KiB, and the bytes themselves. For each byte of
+    // room that is 1 + 256 KiB / size. The added minute keeps a burst of new objects from evicting each other.
     let bytes = Double(max(size, 4096))
     let savedForEachByte = 1 + Double(256 << 10) / bytes
     worth = (Double(uses) + 1) * savedForEachByte / (Double(max(idle, 0)) + 60)

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// How long a stored response may be used without asking, and how old it is (RFC 9111 §4.2). Seconds.
+/// How long a stored response may be used without revalidation, and its age (RFC 9111 §4.2). In seconds.
 package struct Freshness: Hashable, Sendable {
   package let lifetime: Int64
   package let age: Int64
@@ -8,11 +8,11 @@ package struct Freshness: Hashable, Sendable {
   package init(lifetime: Int64, age: Int64) { (self.lifetime, self.age) = (lifetime, age) }
 
   package var isFresh: Bool { lifetime > age }
-  /// How long it stays fresh; negative: how long it has been stale.
+  /// The time that it stays fresh; negative: the time since it became stale.
   package var ttl: Int64 { lifetime - age }
   package var staleness: Int64 { max(age - lifetime, 0) }
 
-  /// Arithmetic only: whatever has to be read was read when the head was stored.
+  /// Computes the freshness at a point in time. Arithmetic only: the fields were parsed when the head was stored.
   /// - Parameter now: wall clock, seconds since 1970.
   package static func evaluate(_ head: StoredHead, policy: CachePolicy, now: Int64) -> Freshness {
     let lifetime =
@@ -21,23 +21,23 @@ package struct Freshness: Hashable, Sendable {
         status: head.status, isPublic: head.cacheControl.isPublic, lastModified: head.validators.lastModified,
         date: head.date ?? head.responseTime, policy: policy)
     let resident = now.clampedDifference(head.responseTime)
-    // The clock was set back since: nobody knows how old it is.
+    // The clock was set back since, so the age is unknown: the response counts as stale.
     guard resident >= -clockTolerance else { return Freshness(lifetime: lifetime, age: CacheControl.longest) }
     return Freshness(lifetime: lifetime, age: min(head.initialAge + max(0, resident), CacheControl.longest))
   }
 
-  /// RFC 9111 §4.2.3.
+  /// The corrected initial age, in seconds (RFC 9111 §4.2.3).
   static func initialAge(_ fields: Fields, date: Int64?, requestTime: Int64, responseTime: Int64) -> Int64 {
     let apparent = max(0, responseTime.clampedDifference(date ?? responseTime))
     let delay = max(0, responseTime.clampedDifference(requestTime))
     return max(apparent, Age.parse(fields) + delay)
   }
 
-  /// So far a clock may go back without anything becoming stale, in seconds: clocks are corrected by moments.
+  /// How far the clock may go back without making responses stale, in seconds: clocks are often corrected a little.
   package static let clockTolerance: Int64 = 5
 
-  /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, at most `heuristic-ttl`; where
-  /// no such date is given, or that is off, `default-ttl`.
+  /// The lifetime of a response that gives none (RFC 9111 §4.2.2): a tenth of the time since it was last modified, at most
+  /// `heuristic-ttl`. Where that date is missing, or the heuristic is off, `default-ttl`.
   static func heuristicLifetime(
     status: Int, isPublic: Bool, lastModified: Int64?, date: Int64, policy: CachePolicy
   ) -> Int64 {

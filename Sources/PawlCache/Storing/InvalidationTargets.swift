@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// The targets whose stored responses are out of date after this exchange (RFC 9111 §4.4): for a success or redirection of an
-/// unsafe method its own target, those of `Location` and `Content-Location`, and where something was moved or copied to, where
-/// these lie with the same authority. In each of the spellings that clients have for them.
+/// The targets whose stored responses an exchange makes out of date (RFC 9111 §4.4). After a success or redirection of an unsafe
+/// method these are its own target, those of `Location` and `Content-Location`, and the destination of a MOVE or COPY, where they
+/// have the same authority; each in all spellings that clients use for it.
 package func invalidationTargets(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response) else { return [] }
   var targets = PercentSpelling.common(of: request.target)
@@ -14,9 +14,9 @@ package func invalidationTargets(request: RequestHead, response: ResponseHead) -
   return targets
 }
 
-/// The paths, each with a slash at its end, below which all that is stored is out of date after this exchange, as is what is stored
-/// of the path without that slash (RFC 4918 §5.2): DELETE, MOVE, COPY and other methods that work on a collection work on all its
-/// members (RFC 4918 §9.6 to §9.9). As ``PercentSpelling`` normalises them.
+/// The trees that an exchange makes out of date, each as a path with a slash at its end. The path without that slash is out of
+/// date, too (RFC 4918 §5.2). DELETE, MOVE, COPY and other methods on a collection apply to all its members (RFC 4918 §9.6 to
+/// §9.9). The paths are normalised by ``PercentSpelling``.
 package func outdatedTrees(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response), !leavesMembersAlone(request.method) else { return [] }
   let targets = [request.target] + destination(request).compactMap { resolveSameAuthority($0, base: request) }
@@ -33,7 +33,7 @@ private func changes(_ request: RequestHead, _ response: ResponseHead) -> Bool {
   !request.method.isSafe && (200..<400).contains(response.status)
 }
 
-/// Unsafe, and about the target alone.
+/// Unsafe methods that change the target only.
 private let single: [StaticString] = ["LOCK", "UNLOCK", "PROPPATCH", "ACL", "MKCALENDAR", "VERSION-CONTROL"]
 
 private func leavesMembersAlone(_ method: Method) -> Bool {
@@ -44,16 +44,16 @@ private func leavesMembersAlone(_ method: Method) -> Bool {
   }
 }
 
-/// Where MOVE and COPY bring something (RFC 4918 §10.3).
+/// The destination of a MOVE or COPY (RFC 4918 §10.3).
 private func destination(_ request: RequestHead) -> [Bytes] {
   guard case .other = request.method else { return [] }
   let found = request.fields.all(named: Array("destination".utf8))
   return found.count == 1 ? found : []
 }
 
-/// Resolves a URI reference against a request (RFC 3986 §5.2), down to the target a request for it would have; without
-/// the fragment. `nil` when it lies elsewhere or is no `http` reference. Other scheme, same authority: taken as the same,
-/// for pawl's own scheme is not the origin's.
+/// Resolves a URI reference against a request (RFC 3986 §5.2), and returns the target of a request for it, without the fragment.
+/// `nil` when the reference has another authority or is not `http` or `https`. Another scheme with the same authority counts as
+/// the same, since pawl's scheme may differ from the origin's.
 func resolveSameAuthority(_ reference: Bytes, base: RequestHead) -> Bytes? {
   let reference = reference.trimmed.prefix { $0 != 0x23 }
   guard reference.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
@@ -79,7 +79,7 @@ func resolveSameAuthority(_ reference: Bytes, base: RequestHead) -> Bytes? {
   return withoutDotSegments(basePath[...slash] + rest)
 }
 
-/// RFC 3986 §5.2.4, on the path; the query stays as it is.
+/// Removes dot segments from the path (RFC 3986 §5.2.4); the query stays as it is.
 private func withoutDotSegments(_ target: Bytes) -> Bytes {
   let path = target.prefix { $0 != 0x3f }
   let segments = path.dropFirst().split(separator: 0x2f, omittingEmptySubsequences: false)

@@ -1,17 +1,17 @@
 import PawlBase
 package import PawlHTTP
 
-/// The spellings of a target that stand for one resource: percent-encoded bytes in small or capital letters, and unreserved
-/// characters that are encoded though they need not be (RFC 3986 §6.2.2.1, §6.2.2.2). The cache has a key for each; what a change
-/// makes out of date goes by all of them.
+/// The spellings of a target that name the same resource: hexadecimal digits in small or capital letters, and unreserved
+/// characters that are encoded without need (RFC 3986 §6.2.2.1, §6.2.2.2). Each spelling has its own key in the cache; an
+/// invalidation covers all of them.
 package enum PercentSpelling {
-  /// The one spelling that all others come to. Percent signs that encode nothing stay as they are, as does what is reserved.
+  /// The normal form of all spellings. Percent signs that encode nothing, and reserved characters, stay as they are.
   package static func normalised(_ text: Bytes) -> Bytes {
     guard text.contains(percent) else { return text }
     return respelt(text, uppercase: true)
   }
 
-  /// The spellings that clients use of a target: this one first, then what it comes to, with capital and with small letters.
+  /// The spellings that clients use for a target: the given one first, then the normal form, with capital and with small letters.
   static func common(of target: Bytes) -> [Bytes] {
     guard target.contains(percent) else { return [target] }
     var found = [target]
@@ -49,7 +49,7 @@ package enum PercentSpelling {
     return output[...]
   }
 
-  /// RFC 3986 §2.3.
+  /// Whether a character is unreserved (RFC 3986 §2.3).
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: true

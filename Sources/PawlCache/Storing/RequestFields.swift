@@ -1,26 +1,27 @@
 package import PawlHTTP
 
-/// What the fields of a request say about whose answer it gets, beside its URL and `Vary`.
+/// The fields of a request that may change its response, besides the URL and the fields that `Vary` names.
 package enum RequestFields {
-  // MARK: - Who asks
+  // MARK: - Credentials
 
   private static let credentials = FieldNameSet([.authorization])
   private static let certificateNames = [Array("client-cert".utf8), Array("client-cert-chain".utf8)]
 
-  /// Whether the request shows a credential by which an application may make its answer one user's own: `Authorization`,
-  /// or the certificate of the client that it is told of (`Client-Cert`, RFC 9440).
+  /// Whether the request has a credential, so that its response may be for one user: `Authorization`, or the certificate of the
+  /// client in the fields for the application (`Client-Cert`, RFC 9440).
   package static func hasCredential(_ fields: Fields) -> Bool {
     if fields.mayContain(anyOf: credentials), fields.contains(.authorization) { return true }
     return hasOther(fields) { spelling in certificateNames.contains { isSame(spelling, $0) } }
   }
 
-  /// Whether the request shows a credential or a cookie.
+  /// Whether the request has a credential or a cookie.
   package static func isPersonal(_ fields: Fields) -> Bool { fields.contains(.cookie) || hasCredential(fields) }
 
-  // MARK: - What is asked
+  // MARK: - Overrides
 
-  /// Fields in which frameworks and rewriting front ends read another method, path or host than the request's own: Rack, Symfony,
-  /// Laravel, Spring, ASP.NET and Express (method); IIS URL Rewrite, Zend and Symfony (path); Magento, Drupal and others (host).
+  /// Fields from which frameworks and rewriting front ends take another method, path or host than the request's own: Rack,
+  /// Symfony, Laravel, Spring, ASP.NET and Express (method); IIS URL Rewrite, Zend and Symfony (path); Magento, Drupal and others
+  /// (host).
   private static let overrides: [[UInt8]] = [
     "x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url", "x-override-url",
     "x-original-uri", "x-rewrite-uri", "x-original-path", "x-host", "x-original-host", "x-http-host-override",
@@ -28,8 +29,8 @@ package enum RequestFields {
     "x-proxy-url", "x-proxy-host", "x-prefix", "x-base-url",
   ].map { Array($0.utf8) }
 
-  /// Whether the request asks an application that reads such fields for something else than its URL names: its answer says
-  /// nothing about the URL.
+  /// Whether the request has such a field. An application that reads it returns something else than the URL names, so that the
+  /// response is not about the URL.
   package static func hasOverride(_ fields: Fields) -> Bool {
     if fields.contains(.xHTTPMethodOverride) { return true }
     return hasOther(fields) { spelling in
@@ -38,8 +39,8 @@ package enum RequestFields {
     }
   }
 
-  /// Whether the answer lets the very page in that asked (`Access-Control-Allow-Origin`, Fetch §3.2.3), and keeps from caches that this
-  /// depends on `Origin`: stored as it is, it would shut all other pages out.
+  /// Whether the response allows just the page that sent the request (`Access-Control-Allow-Origin`, Fetch §3.2.3), without
+  /// naming `Origin` in `Vary`. Stored as it is, it would shut out all other pages.
   static func isEchoed(_ fields: Fields, in answer: Fields) -> Bool {
     guard let origin = fields.only(.origin), !VaryRule(answer).names.contains(Array("origin".utf8)) else {
       return false
@@ -47,13 +48,15 @@ package enum RequestFields {
     return answer.combined(named: Bytes("Access-Control-Allow-Origin"))?.elementsEqual(origin) == true
   }
 
-  // MARK: - What may have provoked an error
+  // MARK: - Causes of errors
 
-  /// What of a request is added to the key of an answer that is no success, where that may have been provoked by the request's own
-  /// fields: it is given to requests that look the same, and one client's odd request spoils a URL for nobody else.
+  /// The part of a request that is added to the key of a response with a status of 300 or more, because the request's own fields
+  /// may have caused that status. The response is used only for requests that look the same: an odd request of one client does
+  /// not spoil the URL for other clients.
   ///
-  /// The names of all fields count that an origin sees. Values count where they are not what any browser sends; of an error that is
-  /// not about the resource (404, 410 and their like are) those as well; of fields that nobody knows those that are long.
+  /// The names of all fields that an origin sees count. Values count where they differ from what browsers send. For an error that
+  /// is not about the resource (other than 404, 410 and the like) all values of ordinary fields count. Of unknown fields only
+  /// long values count.
   /// - Parameter fields: as the client sent them.
   package static func errorKey(status: Int, _ fields: Fields) -> [UInt8] {
     guard status >= 300 else { return [] }
@@ -67,7 +70,7 @@ package enum RequestFields {
       case .trace:
         guard !isIdentifier(value) else { continue }
         counts = true
-      // How a request is made, and how fresh its answer is to be, chooses no resource.
+      // Fields about the transfer and the freshness of a response do not select the resource.
       case .ordinary where isAboutResource && [.te, .pragma, .cacheControl].contains(line.name): continue
       case .ordinary: counts = !isAboutResource || !isUsual(line.name, name, value)
       case .unknown: counts = value.count > longValue
@@ -78,20 +81,21 @@ package enum RequestFields {
     return Array(parts.joined(separator: [0x0a]))
   }
 
-  /// Whether an answer that is no success is about the resource more than about the request.
+  /// Whether a status of 300 or more is about the resource rather than about the request.
   static func isAboutResource(_ status: Int) -> Bool {
     status < 400 || StatusRules.isHeuristicallyCacheable(status) || status == 451
   }
 
-  /// Whether an error may be about this request alone: by its status, or because the request has something that browsers do not send.
+  /// Whether an error may be caused by this request only: by its status, or because the request has fields that browsers do not
+  /// send.
   package static func mayProvoke(_ status: Int, _ fields: Fields) -> Bool {
     guard status >= 400 else { return false }
     if [400, 406, 408, 412, 413, 414, 415, 416, 417, 421, 431].contains(status) { return true }
     return fields.lines.contains { kind($0.name, fields.name($0).map(\.lowercasedASCII)) == .unknown }
   }
 
-  /// Whether the request has something that browsers do not send, which an origin may take offence at, send elsewhere, or answer
-  /// for this request alone, without `Vary`: then what it says is no news of the resource.
+  /// Whether the request has something that browsers do not send. The origin may reject it, redirect it, or answer it specially
+  /// without `Vary`: then its response says nothing about the resource.
   package static func isUnusual(_ fields: Fields) -> Bool {
     fields.lines.contains { line in
       let name = fields.name(line).map(\.lowercasedASCII)
@@ -104,14 +108,15 @@ package enum RequestFields {
     }
   }
 
-  /// Values of unknown fields up to so many bytes do not count: they differ with each request where they are counters or names.
+  /// The longest value of an unknown field that does not count, in bytes: counters and identifiers differ in each request.
   static let longValue = 64
 
   private enum Kind { case ignored, trace, ordinary, unknown }
 
   private static func kind(_ known: FieldName, _ name: [UInt8]) -> Kind {
     switch known {
-    // Not the origin's, or pawl's own; conditions and ranges never lead here (``NotStored/conditional``).
+    // Fields that the origin does not see, or that pawl writes itself. Responses to conditions and ranges are not stored with
+    // such a key (``NotStored/conditional``).
     case .connection, .keepAlive, .proxyConnection, .host, .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince,
       .ifUnmodifiedSince, .requestRange, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
       .xRealIP:
@@ -138,7 +143,7 @@ package enum RequestFields {
       Array($0.utf8)
     })
 
-  /// What browsers say of themselves and of how they ask.
+  /// Whether a field describes the browser or how it makes the request.
   private static func isOfBrowsers(_ name: [UInt8]) -> Bool {
     browsers.contains(name) || name.starts(with: "sec-fetch-".utf8) || name.starts(with: "sec-ch-".utf8)
   }
@@ -146,13 +151,13 @@ package enum RequestFields {
   private static let browsers = Set(
     ["dnt", "priority", "save-data", "sec-gpc", "sec-purpose", "upgrade-insecure-requests"].map { Array($0.utf8) })
 
-  /// Digits of any base below 17, and hyphens: what identifies one request.
+  /// Whether a value is hexadecimal digits and hyphens: the identifier of one request.
   private static func isIdentifier(_ value: Bytes) -> Bool {
     value.count <= longValue
       && value.allSatisfy { $0 == 0x2d || $0.isHexDigit }
   }
 
-  /// Whether any browser sends values like this one, so that no origin takes offence at it.
+  /// Whether browsers send values like this one, so that no origin rejects them.
   private static func isUsual(_ known: FieldName, _ name: [UInt8], _ value: Bytes) -> Bool {
     switch known {
     case .cookie: value.count <= 4096
@@ -185,7 +190,8 @@ package enum RequestFields {
 
   private static let others = FieldNameSet([.other])
 
-  /// Whatever is no letter or digit counts as a hyphen: behind CGI and WSGI all become the same variable.
+  /// Compares names, in which every byte that is no letter or digit counts as a hyphen: CGI and WSGI make the same variable of
+  /// all of them.
   private static func isSame(_ spelling: Bytes, _ name: [UInt8]) -> Bool {
     spelling.count == name.count
       && zip(spelling, name).allSatisfy { a, b in (a.isLetter || a.isDigit ? a.lowercasedASCII : 0x2d) == b }

@@ -1,10 +1,10 @@
 package import PawlHTTP
 
-/// The cache directives of a response that count: those of `CDN-Cache-Control` where it can be used, else those of
-/// `Cache-Control` and `Expires` (RFC 9213 §2.2).
+/// The cache directives of a response that apply: those of `CDN-Cache-Control` where it is valid, else those of `Cache-Control`
+/// and `Expires` (RFC 9213 §2.2).
 package struct ResponseDirectives: Hashable, Sendable {
   package var cacheControl: CacheControl
-  /// Then `Cache-Control` and `Expires` are not looked at.
+  /// Whether `CDN-Cache-Control` applies; `Cache-Control` and `Expires` are then ignored.
   package var isTargeted: Bool
 
   package init(_ fields: Fields) {
@@ -15,9 +15,9 @@ package struct ResponseDirectives: Hashable, Sendable {
     }
   }
 
-  /// How long the origin says that the response is fresh, in seconds from its `Date`: `s-maxage`, `max-age`, `Expires`
-  /// (RFC 9111 §4.2.1); `nil` when it does not say.
-  /// - Parameter receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
+  /// The lifetime that the origin gives, in seconds from its `Date`: `s-maxage`, `max-age`, `Expires` (RFC 9111 §4.2.1); `nil`
+  /// when it gives none.
+  /// - Parameter receivedAt: wall clock, seconds since 1970; replaces a missing `Date`.
   package func explicitLifetime(_ fields: Fields, receivedAt: Int64) -> Int64? {
     if let lifetime = cacheControl.sMaxAge ?? cacheControl.maxAge { return lifetime }
     guard !isTargeted, fields.contains(.expires) else { return nil }
@@ -27,18 +27,18 @@ package struct ResponseDirectives: Hashable, Sendable {
     return max(0, expires.clampedDifference(date))
   }
 
-  /// Whether the origin speaks to shared caches in so many words: by `public`, by `s-maxage` or by a targeted field.
+  /// Whether the origin addresses shared caches explicitly: by `public`, by `s-maxage` or by a targeted field.
   package var isSharedExplicitly: Bool { cacheControl.isPublic || cacheControl.sMaxAge != nil || isTargeted }
 
-  /// Whether the origin means the response for everybody, so that cookies do not matter: it says so, or that it may be used
-  /// for a while. (`max-age=0` alone often stands on pages made for one user.)
+  /// Whether the response is for all clients, whatever their cookies: it has `public`, or a lifetime above zero. (`max-age=0`
+  /// alone is common on pages that are made for one user.)
   package func meansEverybody(_ fields: Fields, receivedAt: Int64) -> Bool {
     cacheControl.isPublic || explicitLifetime(fields, receivedAt: receivedAt) ?? 0 > 0
   }
 }
 
 extension Int64 {
-  /// `self - other` within ±2^31: dates come from strangers, and no longer time is told apart.
+  /// `self - other` within ±2^31: dates come from clients and origins, and longer times make no difference.
   func clampedDifference(_ other: Int64) -> Int64 {
     let (difference, overflow) = subtractingReportingOverflow(other)
     if overflow { return self < other ? -CacheControl.longest : CacheControl.longest }

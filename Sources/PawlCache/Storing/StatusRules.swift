@@ -1,6 +1,6 @@
-/// What pawl knows of status codes as a cache.
+/// The properties of status codes that matter to a cache.
 enum StatusRules {
-  /// May be fresh without the origin saying how long (RFC 9110 §15.1). 206 is not kept as such.
+  /// Whether a response may be fresh without an explicit lifetime (RFC 9110 §15.1). A 206 is not stored as such.
   static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -8,7 +8,8 @@ enum StatusRules {
     }
   }
 
-  /// Understood in the sense of `must-understand` (RFC 9111 §5.2.2.3): the final codes of RFC 9110 §15, but 206 and 304.
+  /// Whether pawl understands a status in the sense of `must-understand` (RFC 9111 §5.2.2.3): the final codes of RFC 9110 §15
+  /// without 206 and 304.
   static func isUnderstood(_ status: Int) -> Bool {
     switch status {
     case 200...205, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 500...505: true

@@ -1,43 +1,43 @@
 package import PawlHTTP
 
-/// Why a response is not kept for others; the raw value is the word of the event log and of `Cache-Status` details.
+/// Why a response is not stored for other requests; the raw value is the word of the event log and of `Cache-Status` details.
 package enum NotStored: String, CaseIterable, Hashable, Sendable {
   case method
   case status
-  /// `text/event-stream`, `multipart/x-mixed-replace`: it never ends.
+  /// `text/event-stream` or `multipart/x-mixed-replace`: the content never ends.
   case liveStream = "live-stream"
   /// Larger than `max-object`.
   case tooLarge = "too-large"
   case noStore = "no-store"
   case requestNoStore = "request-no-store"
   case isPrivate = "private"
-  /// The request was authorised, and the response does not permit sharing (RFC 9111 §3.5).
+  /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5).
   case authorization
   case varyStar = "vary-star"
-  /// It sets a cookie and does not say to shared caches that it is for everybody.
+  /// It sets a cookie without addressing shared caches explicitly.
   case setCookie = "set-cookie"
-  /// Another status than 200 that would never be used again.
+  /// A status other than 200 without freshness, validator or permission for stale use: it would never be used again.
   case noFreshness = "no-freshness"
-  /// The answer to a request with a range or a condition, and neither the whole nor a part of what was asked for.
+  /// The request had a range or a condition, and the response is neither the whole nor a part of the representation.
   case conditional
-  /// The request names another method, URL or host than its own, for applications that read such fields.
+  /// The request has a field that overrides its method, URL or host in some applications.
   case override
 }
 
-/// Whether a response is kept, and for whom (RFC 9111 §3).
+/// Whether a response is stored, and for which requests (RFC 9111 §3).
 package enum Storability: Hashable, Sendable {
-  /// For everybody.
+  /// For all requests.
   case shared
-  /// For requests with the same cookies: the request had some, and the response does not say that it is for everybody.
+  /// For requests with the same cookies: the request had cookies, and the response is not for all clients.
   case sharedPerCookie
-  /// For each request to which the origin says that these bytes are its own, by a 304 with their strong tag: the answer sets a cookie,
-  /// which is one client's.
+  /// For each request to which the origin confirms these bytes by a 304 with their strong tag: the response sets a cookie, which
+  /// is for one client.
   case sharedOnceConfirmed
-  /// For the rest of this very body, for its own user (`resume-private`); never found by URL.
+  /// For the rest of this body, for its own user only (`resume-private`); never found by URL.
   case privately
   case no(NotStored)
 
-  /// Whether it is found by its URL.
+  /// Whether other requests find it by its URL.
   package var isForOthers: Bool {
     switch self {
     case .shared, .sharedPerCookie, .sharedOnceConfirmed: true
@@ -45,12 +45,13 @@ package enum Storability: Hashable, Sendable {
     }
   }
 
-  /// A 200 to a GET is kept even when it is never fresh: half of it may be asked for again.
+  /// Decides whether and for which requests a response is stored. A 200 to a GET is stored even when it is never fresh, because
+  /// its rest may be requested later.
   /// - Parameters:
-  ///   - framing: of the response; a length over `max-object` is told by it.
-  ///   - isConditional: whether the origin was asked with a range or a condition, the client's or pawl's own. Then nothing but
-  ///     a 200 says what a plain request would be given (RFC 9111 §3.3, §4.3).
-  ///   - receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
+  ///   - framing: of the response; a length above `max-object` is recognised by it.
+  ///   - isConditional: whether the request to the origin had a range or a condition, the client's or pawl's own. Then only a
+  ///     200 shows what a plain request would get (RFC 9111 §3.3, §4.3).
+  ///   - receivedAt: wall clock, seconds since 1970; replaces a missing `Date`.
   package static func decide(
     request: RequestHead, response: ResponseHead, framing: BodyFraming, isConditional: Bool = false,
     policy: CachePolicy, receivedAt: Int64
@@ -73,7 +74,7 @@ package enum Storability: Hashable, Sendable {
     return response.fields.only(.etag).flatMap(EntityTag.init).map { !$0.isWeak } ?? false
   }
 
-  /// The first thing that forbids keeping it for others. What forbids it altogether comes first.
+  /// The first reason against storing it for other requests. Reasons against any storing come first.
   private static func obstacle(
     _ request: RequestHead, _ response: ResponseHead, _ framing: BodyFraming, _ directives: ResponseDirectives,
     _ policy: CachePolicy
@@ -84,7 +85,7 @@ package enum Storability: Hashable, Sendable {
     if LiveStream.isOne(fields) { return .liveStream }
     if case .length(let length) = framing, policy.maxObject > 0, length > policy.maxObject { return .tooLarge }
     if control.mustUnderstand {
-      // It may say `no-store` too, for caches that do not know must-understand (RFC 9111 §5.2.2.3).
+      // With `must-understand` it may have `no-store` for caches that do not know that directive (RFC 9111 §5.2.2.3).
       if !StatusRules.isUnderstood(response.status) { return .noStore }
     } else if control.noStore {
       return .noStore
@@ -94,12 +95,13 @@ package enum Storability: Hashable, Sendable {
     if RequestFields.hasCredential(request.fields), !permitsAuthorized(control) { return .authorization }
     if RequestFields.hasOverride(request.fields) { return .override }
     if VaryRule(fields).isStar { return .varyStar }
-    // Applications set cookies with the pages that are one user's; a lifetime alone takes nothing of that back.
+    // Applications set cookies together with pages for one user; a lifetime alone does not make such a page public.
     if fields.contains(.setCookie), !directives.isSharedExplicitly { return .setCookie }
     return nil
   }
 
-  /// GET; and POST where the answer says that it is what a GET of the same URL would be given (RFC 9110 §9.3.3).
+  /// Whether the method may be stored: GET, and POST where `Content-Location` makes the response that of a GET of the same URL
+  /// (RFC 9110 §9.3.3).
   private static func isMethodCacheable(
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives
   ) -> Bool {
@@ -111,12 +113,13 @@ package enum Storability: Hashable, Sendable {
     return resolveSameAuthority(location, base: request) == request.target
   }
 
-  /// RFC 9111 §3.5.
+  /// Whether a response to a request with a credential may be shared (RFC 9111 §3.5).
   static func permitsAuthorized(_ control: CacheControl) -> Bool {
     control.isPublic || control.sMaxAge != nil || control.mustRevalidate
   }
 
-  /// Whether a response that nobody resumes is worth its place: fresh for a while, or able to be validated or used stale.
+  /// A reason against storing a response that is never resumed: it is neither fresh for a while, nor can be revalidated or used
+  /// stale.
   private static func uselessness(
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives, _ policy: CachePolicy,
     _ receivedAt: Int64
@@ -136,7 +139,7 @@ package enum Storability: Hashable, Sendable {
     return fields.contains(.etag) || fields.contains(.lastModified) || isUsefulStale ? nil : .noFreshness
   }
 
-  /// What `resume-private` covers: the whole answer to a GET that only its own user may have.
+  /// Whether `resume-private` covers a response: a 200 to a GET that only its own user may have.
   private static func mayBeKeptPrivately(
     _ request: RequestHead, _ response: ResponseHead, _ reason: NotStored, _ policy: CachePolicy
   ) -> Bool {

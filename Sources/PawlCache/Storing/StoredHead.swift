@@ -1,51 +1,52 @@
 package import PawlHTTP
 
-/// What is kept of a response besides its bytes. Immutable: a 304 makes a new one
-/// (``mergeNotModified(_:_:requestTime:responseTime:request:)``). Times are wall clock, seconds since 1970.
+/// The stored part of a response besides its bytes. Immutable: a 304 makes a new one
+/// (``mergeNotModified(_:_:requestTime:responseTime:isRenewal:taking:)``). Times are wall clock, seconds since 1970.
 package struct StoredHead: Equatable, Sendable {
   package let status: Int
-  /// Without hop-by-hop fields, `Set-Cookie` and `Content-Length`; as the origin sent them otherwise (RFC 9111 §3.1).
+  /// Without hop-by-hop fields, `Set-Cookie`, `Content-Length` and contradictions (`consistent`); otherwise as the origin sent
+  /// them (RFC 9111 §3.1).
   package let fields: Fields
-  /// When the request was sent, and when the head of the answer had arrived.
+  /// When the request was sent, and when the head of the response had arrived.
   package let requestTime: Int64, responseTime: Int64
-  /// The request fields that chose this response; `Accept-Encoding` is added for a coded one that does not name it.
+  /// The request fields that selected this response; `Accept-Encoding` is added for a coded one whose `Vary` lacks it.
   package let vary: VaryRule
-  /// Their values, normalised.
+  /// The values of these request fields, normalised.
   package let selecting: [UInt8]
-  /// Their date is that of the answer that brought the bytes, however often a 304 freshened it since: only that one tells
-  /// whether `Last-Modified` names one byte sequence (RFC 9110 §8.8.2.2).
+  /// The validators. Their date is that of the response that brought the bytes, also after a 304: only that date shows whether
+  /// `Last-Modified` names one byte sequence (RFC 9110 §8.8.2.2).
   package let validators: Validators
-  /// The one that decides, targeted or plain.
+  /// The directives that apply, targeted or plain.
   package let cacheControl: CacheControl
-  /// `CDN-Cache-Control` decides; `Expires` does not count.
+  /// Whether `CDN-Cache-Control` applies; `Expires` is then ignored.
   package let isTargeted: Bool
-  /// The response says so, by `public` or by an explicit time for which it is fresh: cookies of a request do not matter.
+  /// Whether the response is for all clients, by `public` or an explicit lifetime: the cookies of a request do not matter.
   package let isForEverybody: Bool
-  /// Whether ranges of it are given. What is itself many parts is given whole: a client takes a 206 of that type for
-  /// pawl's own parts (RFC 9110 §15.3.7.2).
+  /// Whether ranges of it are served. A multipart response is sent whole: a client would take a 206 of that type for the parts
+  /// that pawl made (RFC 9110 §15.3.7.2).
   package let givesParts: Bool
-  /// How long the origin said it is fresh, in seconds; `nil` when it did not say, or in fields that do not count.
+  /// The lifetime that the origin gave, in seconds; `nil` when it gave none in the fields that apply.
   let explicitLifetime: Int64?
-  /// `Date` of the newest answer, seconds since 1970.
+  /// `Date` of the newest response, seconds since 1970.
   let date: Int64?
-  /// How old it was when it came, in seconds (RFC 9111 §4.2.3, corrected initial age).
+  /// The age of the response on arrival, in seconds (RFC 9111 §4.2.3, corrected initial age).
   let initialAge: Int64
-  /// What a request must have in common with the one that was answered, beside URL and `Vary`: the `Cookie` bytes, for a response
-  /// that does not say it is for everybody; for one that is no success what may have provoked it
-  /// (``RequestFields/errorKey(status:_:)``). Empty where there was none of that.
+  /// What a request needs in common with the request of this response, besides URL and `Vary`. For a response that is not for all
+  /// clients: the bytes of `Cookie`. For a status of 300 or more: the fields that may have caused it
+  /// (``RequestFields/errorKey(status:_:)``). Empty where there was nothing of that.
   package let implicitKey: [UInt8]
-  /// Whether it is given to nobody to whom the origin has not confirmed it (``Storability/sharedOnceConfirmed``).
+  /// Whether it is used only for clients to whom the origin confirmed it (``Storability/sharedOnceConfirmed``).
   package var isOnceConfirmed: Bool { implicitKey == Self.onceConfirmed }
-  /// The cookies of the request that was answered, as far as they count.
+  /// The cookies of the answered request that count.
   package var keyCookies: Bytes { isOnceConfirmed ? [] : implicitKey.prefix { $0 != 0 } }
-  /// Of such a one in place of the key: no request has it.
+  /// The implicit key of such a response: no request has it.
   private static let onceConfirmed: [UInt8] = [1]
 
   /// - Parameters:
   ///   - request: as the client sent it.
-  ///   - asSent: its fields as the origin got them; `nil`: as they are.
+  ///   - asSent: its fields as the origin got them; `nil`: the same.
   ///   - storability: ``Storability/sharedPerCookie`` binds the response to the request's cookies.
-  ///   - asksIdentity: whether the origin was asked for identity whatever the client accepts.
+  ///   - asksIdentity: whether the request to the origin had `Accept-Encoding: identity`, whatever the client accepts.
   package init(
     request: RequestHead, asSent: Fields? = nil, response: ResponseHead, requestTime: Int64, responseTime: Int64,
     storability: Storability = .shared, asksIdentity: Bool
@@ -63,7 +64,7 @@ package struct StoredHead: Equatable, Sendable {
       bytesDate: Validators(fields, receivedAt: responseTime).date, selecting: selecting, implicitKey: key)
   }
 
-  /// Everything that can be read off the fields is.
+  /// Derives everything else from the fields.
   init(
     status: Int, fields: Fields, requestTime: Int64, responseTime: Int64, bytesDate: Int64?, selecting: [UInt8],
     implicitKey: [UInt8]
@@ -88,12 +89,12 @@ package struct StoredHead: Equatable, Sendable {
     self.implicitKey = implicitKey
   }
 
-  /// Whether this response was chosen by request fields that the given request has too (RFC 9111 §4.1), and by the same implicit
-  /// key.
+  /// Whether a request selects this response: it has the same values of the fields in `Vary` (RFC 9111 §4.1) and the same
+  /// implicit key.
   /// - Parameters:
   ///   - request: as the client sent it.
-  ///   - asSent: its fields as the origin gets them: those are what `Vary` speaks of, for pawl sets some of them itself and takes
-  ///     others away. Asked for only where `Vary` names one.
+  ///   - asSent: its fields as the origin gets them. `Vary` is about those, since pawl sets and removes some fields. Called
+  ///     only where `Vary` names a field.
   package func isSelected(by request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard !vary.isStar, hasImplicitKey(of: request.fields) else { return false }
     guard !vary.names.isEmpty else { return true }
@@ -103,22 +104,22 @@ package struct StoredHead: Equatable, Sendable {
     return vary.selectingValues(in: Self.selectionFields(asSent(), asksIdentity: asksIdentity)) == selecting
   }
 
-  /// Whether the fields of another answer name these bytes: one strong tag is of one sequence of them (RFC 9110 §8.8.3.2).
+  /// Whether another response has the strong tag of these bytes: one strong tag names one byte sequence (RFC 9110 §8.8.3.2).
   func isNamedStrongly(by fields: Fields) -> Bool {
     guard let own = validators.tag else { return false }
     return fields.only(.etag).flatMap(EntityTag.init).map(own.matchesStrongly) ?? false
   }
 
-  /// Whether `newer`, which came while this one was on its way, is of a later date (RFC 9111 §4).
+  /// Whether `newer`, which arrived while this response was on its way, has a later date (RFC 9111 §4).
   package func isOvertaken(by newer: StoredHead) -> Bool {
     guard let date, let later = newer.date else { return false }
     return date < later && requestTime <= newer.responseTime
   }
 
-  /// Whether its own fields say that it may be used for a while: neither a guess nor a setting.
+  /// Whether its own fields give it a lifetime above zero; heuristics and settings do not count.
   package var givesLifetime: Bool { explicitLifetime ?? 0 > 0 }
 
-  /// Whether the origin says nothing of how it may be reused (`collapse = always`).
+  /// Whether the origin gives no directive about reuse (`collapse = always`).
   package var saysNothingOfReuse: Bool {
     explicitLifetime == nil && !cacheControl.noCache && !cacheControl.isPrivate && !cacheControl.noStore
   }
@@ -132,16 +133,16 @@ package struct StoredHead: Equatable, Sendable {
     return implicitKey == Self.implicitKey(status: status, fields, countsCookies: !isForEverybody)
   }
 
-  /// What of a response may be stored and given to others.
+  /// The fields of a response that may be stored and sent to other clients.
   static func storedFields(_ received: Fields) -> Fields {
     var fields = received
     HopByHop.strip(&fields)
-    // The length is that of the stored bytes; cookies are one client's.
+    // The length is taken from the stored bytes; cookies are for one client.
     fields.removeAll { name, _, _ in name == .contentLength || name == .setCookie }
     return fields
   }
 
-  /// The response's `Vary`, and `Accept-Encoding` for a coded response, which was surely chosen by it.
+  /// The response's `Vary`, completed by `Accept-Encoding` for a coded response, which that field must have selected.
   static func varyRule(_ fields: Fields) -> VaryRule {
     guard let coding = fields.combined(.contentEncoding), !coding.isEmpty, !coding.equalsIgnoringCase("identity") else {
       return VaryRule(fields)
@@ -151,7 +152,7 @@ package struct StoredHead: Equatable, Sendable {
     return VaryRule(completed)
   }
 
-  /// The request's fields as the origin saw them, as far as they can choose a response.
+  /// The request's fields that may select a response, as the origin saw them.
   static func selectionFields(_ fields: Fields, asksIdentity: Bool) -> Fields {
     guard asksIdentity else { return fields }
     var asked = fields
@@ -159,7 +160,7 @@ package struct StoredHead: Equatable, Sendable {
     return asked
   }
 
-  /// Whether requests with these cookies have the implicit key of this response, as far as cookies make it.
+  /// Whether requests with these cookies have the implicit key of this response, as far as it consists of cookies.
   func hasCookies(of fields: Fields) -> Bool { isForEverybody || hasImplicitKey(of: fields) }
 
   static func implicitKey(status: Int, _ fields: Fields, countsCookies: Bool) -> [UInt8] {

@@ -1,22 +1,23 @@
 import PawlHTTP
 
-/// One entity tag under which a stored body was announced, and how far pawl can still vouch for it.
+/// One entity tag of a stored body, and the part of the body that it is still valid for.
 ///
-/// A body has one tag it is announced with and up to ``aliasLimit`` aliases: tags of bodies proven equal, byte for byte.
-/// After an unclean end, without the origin's own strong tag, a tag covers only what was synced and recorded.
+/// A body has one tag that pawl sends with it, and up to ``aliasLimit`` aliases: tags of bodies that were proven equal, byte for
+/// byte. After a crash, without the origin's own strong tag, a tag covers only what was synced and recorded.
 package struct TagRecord: Hashable, Sendable {
-  /// What stands between the quotes.
+  /// The bytes between the quotes.
   package var tag: [UInt8]
-  /// The tag matches ranges below this offset, and those from there or below to the end of the body; `.max` = everywhere.
+  /// The tag is valid for ranges below this offset, and for ranges that start at or below it and reach the end of the body;
+  /// `.max` = everywhere.
   package var limit: UInt64
 
-  /// Tags of a body beside the one it is announced with; of more, the longest unused goes.
+  /// The most aliases of a body; beyond it, the alias unused for the longest time is dropped.
   package static let aliasLimit = 64
 
-  /// Begins the tags of pawl's own.
+  /// The prefix of tags that pawl makes.
   package static let ownPrefix: StaticString = "pawl-"
 
-  /// Whether a tag is one of pawl's own: of one sequence of bytes, wherever it was given.
+  /// Whether pawl made a tag; such a tag names one byte sequence, wherever it was sent.
   package static func isOwn(_ opaque: [UInt8]) -> Bool { opaque[...].hasPrefix(ownPrefix) }
 
   package init(tag: [UInt8], limit: UInt64 = .max) { (self.tag, self.limit) = (tag, limit) }
@@ -28,9 +29,9 @@ package struct TagRecord: Hashable, Sendable {
   }
 }
 
-/// The tags of one body: the one it is announced with, then its aliases, the latest used first.
+/// The tags of one body: first the tag that pawl sends, then the aliases, the last used one first.
 extension [TagRecord] {
-  /// Adds a tag, or widens or narrows one that is there. The first ever added is the one the body is announced with.
+  /// Adds a tag, or changes the limit of a known one. The first tag ever added is the one that pawl sends.
   /// - Returns: whether anything changed.
   package mutating func note(_ record: TagRecord) -> Bool {
     if let index = firstIndex(where: { $0.tag == record.tag }) {
@@ -43,18 +44,18 @@ extension [TagRecord] {
     return true
   }
 
-  /// How far a tag of these covers; it counts as used now.
+  /// The limit of a tag; marks it as used now. `nil` when it is none of these.
   package mutating func use(_ opaque: [UInt8]) -> UInt64? {
     guard let index = firstIndex(where: { $0.tag == opaque }) else { return nil }
     if index > 1 { insert(remove(at: index), at: 1) }
     return self[Swift.min(index, 1)].limit
   }
 
-  /// Takes in the tags of an older body, which was proven equal to this one.
+  /// Adds the tags of an older body, which was proven equal to this one.
   /// - Parameters:
-  ///   - older: as far as they cover this body.
-  ///   - takesName: the older one's first tag is what both are announced with from now on, where it covers all.
-  ///   - isTold: whether anybody was told the own first tag: else it is forgotten where it gives way.
+  ///   - older: its tags, with the limits that hold for this body.
+  ///   - takesName: whether the first tag of the older body becomes the one that pawl sends, if it covers the whole body.
+  ///   - isTold: whether the first tag of this body was sent to a client; otherwise it is forgotten when it is replaced.
   package mutating func inherit(_ older: [TagRecord], takesName: Bool, isTold: Bool) {
     guard let name = older.first else { return }
     let gives = takesName && name.limit == .max
@@ -64,6 +65,6 @@ extension [TagRecord] {
     keepToLimit()
   }
 
-  /// Lets go of what is beyond ``TagRecord/aliasLimit``.
+  /// Drops the aliases beyond ``TagRecord/aliasLimit``.
   package mutating func keepToLimit() { removeLast(Swift.max(0, count - 1 - TagRecord.aliasLimit)) }
 }

@@ -1,17 +1,17 @@
 package import PawlHTTP
 
-/// What of a request chooses one of the responses that are stored for a URL: `Vary`, and what is common to requests for it beside that.
-/// Those of one selector differ in its values alone, and are found by them.
+/// The parts of a request that select one of the responses stored for a URL: the fields of `Vary` and the implicit key. Responses
+/// with the same selector differ in its values only, and are found by them.
 package struct VariantSelector: Hashable, Sendable {
   private let vary: VaryRule
   private let kind: Kind
 
   private enum Kind: Hashable, Sendable {
-    /// Nothing but `Vary`.
+    /// The fields of `Vary` only.
     case everybody
-    /// The cookies.
+    /// The cookies, too.
     case cookies
-    /// What may have provoked an error, and perhaps the cookies (``StoredHead/implicitKey``).
+    /// The fields that may have caused an error, and perhaps the cookies (``StoredHead/implicitKey``).
     case error(isAboutResource: Bool, countsCookies: Bool)
   }
 
@@ -25,7 +25,7 @@ package struct VariantSelector: Hashable, Sendable {
     }
   }
 
-  /// Those of a request. Whoever it selects has the same ones; it may have the same and not be selected.
+  /// The values of a request. A response that the request selects has the same values; the reverse need not hold.
   /// - Parameters: as in ``StoredHead/isSelected(by:asksIdentity:asSent:)``.
   package func values(of request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> [UInt8] {
     var values: [UInt8] = []
@@ -41,14 +41,14 @@ package struct VariantSelector: Hashable, Sendable {
     }
   }
 
-  /// Those of the response that this is made of.
+  /// The values of the response that the selector was made from.
   func values(of head: StoredHead) -> [UInt8] {
     (vary.names.isEmpty ? [] : head.selecting) + (kind == .everybody ? [] : head.implicitKey)
   }
 }
 
 extension StoredHead {
-  /// What chooses this response, and the values of the request that it was the answer to.
+  /// The selector of this response, and the values of its request.
   package var selector: (selector: VariantSelector, values: [UInt8]) {
     let selector = VariantSelector(self)
     return (selector, selector.values(of: self))

@@ -10,10 +10,10 @@ package struct ByteScanner {
   /// The byte at the position, without moving on.
   package var peek: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
-  /// What has not been read yet.
+  /// The bytes that were not read yet.
   package var rest: Bytes { bytes[position...] }
 
-  /// Moves on to an index of ``rest``.
+  /// Moves to an index of ``rest``.
   mutating func advance(to index: Int) { position = index }
 
   package mutating func skip(_ byte: UInt8) -> Bool {
@@ -35,7 +35,7 @@ package struct ByteScanner {
     while position < bytes.endIndex, bytes[position].isBlank { position += 1 }
   }
 
-  /// `token` (RFC 9110 §5.6.2); `nil` when none stands here.
+  /// Reads a `token` (RFC 9110 §5.6.2); `nil` when there is none here.
   package mutating func token() -> Bytes? {
     let start = position
     let set = ByteSet.token
@@ -43,8 +43,8 @@ package struct ByteScanner {
     return start == position ? nil : bytes[start..<position]
   }
 
-  /// One or more digits, up to whatever follows, which `Span.decimal` would refuse; a value beyond `Int64.max` is
-  /// `Int64.max`. `nil` when no digit stands here.
+  /// Reads digits up to any other byte, which `Span.decimal` would refuse. A value beyond `Int64.max` is `Int64.max`. `nil` when
+  /// there is no digit here.
   package mutating func saturatingDecimal() -> UInt64? {
     let limit = UInt64(Int64.max)
     guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }
@@ -56,7 +56,7 @@ package struct ByteScanner {
     return value
   }
 
-  /// Exactly `count` digits; a further digit may follow. Dates have columns, not numbers of any length.
+  /// Reads exactly `count` digits; a further digit may follow. For dates, whose numbers have a fixed width.
   package mutating func decimal(digits count: Int) -> Int? {
     guard bytes.endIndex - position >= count else { return nil }
     var value = 0
@@ -68,8 +68,8 @@ package struct ByteScanner {
     return value
   }
 
-  /// What stands between the quotes of a `quoted-string`, escapes left as they are (RFC 9110 §5.6.4).
-  /// `nil` when there is no quote here or it is never closed.
+  /// Reads a `quoted-string` and returns the bytes between the quotes, escapes unchanged (RFC 9110 §5.6.4). `nil` when there is
+  /// no quote here, or it is never closed.
   package mutating func quotedString() -> Bytes? {
     guard peek == 0x22, let close = bytes.closingQuote(openedAt: position) else { return nil }
     defer { position = close + 1 }
@@ -92,12 +92,12 @@ extension Bytes {
   package var listElements: ListElements { ListElements(self) }
 }
 
-/// Walks a list field's value. A comma inside a closed quoted string separates nothing;
-/// a quote that is never closed is an ordinary byte, so that it cannot hide what follows.
+/// Iterates over the elements of a list. A comma inside a closed quoted string separates nothing. A quote that is never closed is
+/// an ordinary byte, so that it cannot hide what follows.
 package struct ListElements: Sequence, IteratorProtocol {
   private let line: Bytes
   private var position: Int
-  /// `false` once a quote was found open: then no later one closes either, and nobody looks again.
+  /// `false` once an unclosed quote was found: then no later quote is closed either, and none is searched again.
   private var quotesMayClose = true
 
   init(_ line: Bytes) { (self.line, position) = (line, line.startIndex) }

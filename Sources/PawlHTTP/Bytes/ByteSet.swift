@@ -1,14 +1,14 @@
 import PawlBase
 
-/// A set of ASCII bytes as a bit map: membership is a shift and a mask.
+/// A set of ASCII bytes as a bit map: a look-up is a shift and a mask.
 package struct ByteSet: Hashable, Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 0
 
-  /// The bytes of the literal; anything beyond ASCII in it is left out.
+  /// The ASCII bytes of the literal; others are left out.
   package init(_ members: StaticString) { members.withUTF8Buffer { for byte in $0 { insert(byte) } } }
 
-  /// Those of `members` that are ASCII.
+  /// The ASCII bytes of `members`; others are left out.
   package init(_ members: some Sequence<UInt8>) { for byte in members { insert(byte) } }
 
   private mutating func insert(_ byte: UInt8) {

@@ -1,8 +1,8 @@
-/// Puts bytes one behind the other into memory that was made large enough for all of them: a head of thirty pieces asks
-/// once whether there is room, where `append` asks thirty times.
+/// Writes bytes into memory that is large enough for all of them. A head of thirty pieces needs one check for room, where
+/// `append` needs thirty.
 package struct ByteWriter {
   private let room: UnsafeMutableBufferPointer<UInt8>
-  /// How many bytes of the room are written.
+  /// The number of bytes written.
   package private(set) var end: Int
 
   package init(_ room: UnsafeMutableBufferPointer<UInt8>, from end: Int) {
@@ -16,7 +16,7 @@ package struct ByteWriter {
 
   package mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let source = bytes.baseAddress, let target = room.baseAddress else { return }
-    // Safe: there is room for so many.
+    // Safe: `checked` proves the room.
     UnsafeMutableRawPointer(target + checked(bytes.count)).copyMemory(from: source, byteCount: bytes.count)
     end += bytes.count
   }
@@ -29,13 +29,13 @@ package struct ByteWriter {
 
   package mutating func put(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBufferPointer { put($0) } }
 
-  /// At most 20 digits. As `append(decimal:)` of an array, for room that is not one.
+  /// Writes at most 20 digits; as `append(decimal:)` of an array.
   package mutating func put(decimal value: UInt64) {
     if value >= 10 { put(decimal: value / 10) }
     put(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 
-  /// Where the next `count` bytes go. Traps when that is not inside the room.
+  /// The place of the next `count` bytes. Traps when they are not inside the room.
   private func checked(_ count: Int) -> Int {
     precondition(count <= room.count - end, "more is written than there was room made for")
     return end

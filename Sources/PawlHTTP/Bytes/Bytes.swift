@@ -1,6 +1,6 @@
 import PawlBase
 
-/// Bytes of a message: a view into the buffer they arrived in. Fields are bytes, never text (RFC 9110 §5.5).
+/// Bytes of a message, as a view into the buffer they arrived in. Fields are bytes, never text (RFC 9110 §5.5).
 package typealias Bytes = ArraySlice<UInt8>
 
 extension Bytes {
@@ -10,7 +10,7 @@ extension Bytes {
   /// The bytes as text for a log or an error; obs-text is shown as the replacement character.
   package var text: String { String(decoding: self, as: UTF8.self) }
 
-  /// Without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
+  /// The bytes without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
   package var trimmed: Bytes {
     var (start, end) = (startIndex, endIndex)
     while start < end, self[start].isBlank { start += 1 }
@@ -18,7 +18,7 @@ extension Bytes {
     return self[start..<end]
   }
 
-  /// Whether both are the same when ASCII letters are compared without case.
+  /// Whether both are equal when ASCII letters are compared without case.
   package func equalsIgnoringCase(_ other: some Collection<UInt8>) -> Bool {
     count == other.count && zip(self, other).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
   }
@@ -29,9 +29,9 @@ extension Bytes {
     return matchesIgnoringCase(literal, at: startIndex)
   }
 
-  /// Whether the literal's bytes stand at that index, letters compared without case. All of them must fit.
+  /// Whether the bytes at that index are those of the literal, letters compared without case. All of them have to fit.
   func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
-    // Safe: the literal has so many bytes, and this has them from the index on.
+    // Safe: the literal has `count` bytes, and so has the slice.
     let (start, count) = (literal.utf8Start, literal.utf8CodeUnitCount)
     return self[index..<index + count].withUnsafeBufferPointer { bytes in
       for offset in 0..<count where bytes[offset].lowercasedASCII != start[offset].lowercasedASCII { return false }
@@ -49,8 +49,8 @@ extension Bytes {
     return literal.withUTF8Buffer { buffer in starts(with: buffer) }
   }
 
-  /// A non-negative decimal integer of ASCII digits only (RFC 9110 §8.6 `1*DIGIT`).
-  /// `nil` when empty, when anything else stands in it, or when it exceeds `UInt64.max`.
+  /// The value of ASCII digits (RFC 9110 §8.6 `1*DIGIT`). `nil` when there are none, when there is any other byte, or beyond
+  /// `UInt64.max`.
   package var strictDecimal: UInt64? { span.decimal(0..<count) }
 }
 
@@ -65,6 +65,6 @@ extension [UInt8] {
 }
 
 extension StaticString {
-  /// Safe: a literal lies in the program itself.
+  /// The bytes of a literal. Safe: they are in the program itself.
   package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

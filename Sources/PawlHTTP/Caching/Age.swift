@@ -1,6 +1,6 @@
 /// The `Age` field (RFC 9111 §5.1).
 package enum Age {
-  /// Seconds, at most 2^31. Of several values the first counts; absent, or no number, is 0.
+  /// The age in seconds, at most 2^31: the first of several values, 0 when absent or not a number.
   package static func parse(_ fields: Fields) -> Int64 {
     guard let line = fields.first(.age), let value = line.prefix(while: { $0 != 0x2c }).trimmed.saturatedDecimal else {
       return 0
@@ -10,7 +10,7 @@ package enum Age {
 }
 
 extension Bytes {
-  /// Digits only, `Int64.max` for anything larger; `nil` when anything else stands there.
+  /// The value of digits, at most `Int64.max`; `nil` when there is any other byte.
   fileprivate var saturatedDecimal: UInt64? {
     var scanner = ByteScanner(self)
     guard let value = scanner.saturatingDecimal(), scanner.isAtEnd else { return nil }

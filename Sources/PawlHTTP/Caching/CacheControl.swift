@@ -1,35 +1,34 @@
 /// Cache directives of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). Times are in seconds.
 ///
-/// Read with tolerance, and in doubt as the more restrictive thing: of a directive given twice the stricter value
-/// counts, a lifetime that is no number is 0, `private="..."` and `no-cache="..."` are taken as if they stood alone.
-/// No time exceeds 2^31.
+/// Parsed tolerantly, and in doubt in the more restrictive way: if a directive comes twice, the stricter value counts; a lifetime
+/// that is no number is 0; `private="..."` and `no-cache="..."` count as if they had no argument. No time exceeds 2^31.
 package struct CacheControl: Hashable, Sendable {
   package var noStore = false, noCache = false, isPrivate = false, isPublic = false
   package var mustRevalidate = false, proxyRevalidate = false, mustUnderstand = false
   package var onlyIfCached = false, noTransform = false, immutable = false
   package var maxAge: Int64?, sMaxAge: Int64?, minFresh: Int64?
   package var staleWhileRevalidate: Int64?, staleIfError: Int64?
-  /// `Int64.max` when given without a value: any staleness will do.
+  /// `Int64.max` without a value: any staleness is accepted.
   package var maxStale: Int64?
 
-  /// No directive.
+  /// No directives.
   package init() {}
 
-  /// The values of all `Cache-Control` lines of one message.
+  /// Parses the values of all `Cache-Control` lines of one message.
   package init(_ lines: [Bytes]) {
     for line in lines {
       for element in line.listElements { read(element) }
     }
   }
 
-  /// Those of the message with these fields.
+  /// Parses the directives of a message with these fields.
   package init(_ fields: Fields) {
     for line in fields.lines where line.name == .cacheControl {
       for element in fields.value(line).listElements { read(element) }
     }
   }
 
-  /// The largest time that is told apart from any larger one (RFC 9111 §1.2.2), in seconds.
+  /// The largest time, in seconds; larger ones are reduced to it (RFC 9111 §1.2.2).
   package static let longest: Int64 = 1 << 31
 
   private mutating func read(_ element: Bytes) {
@@ -74,10 +73,10 @@ package struct CacheControl: Hashable, Sendable {
 
   private static func smaller(_ known: Int64?, _ new: Int64) -> Int64 { min(known ?? .max, new) }
 
-  /// `=` and a number, or 0 for anything else.
+  /// Reads `=` and a number; 0 for anything else.
   private static func lifetime(_ scanner: inout ByteScanner) -> Int64 { seconds(&scanner) ?? 0 }
 
-  /// `=` and a number, quoted or not, up to the end of the element.
+  /// Reads `=` and a number, quoted or not, up to the end of the element.
   private static func seconds(_ scanner: inout ByteScanner) -> Int64? {
     guard scanner.skip(0x3d) else { return nil }
     if let quoted = scanner.quotedString() {

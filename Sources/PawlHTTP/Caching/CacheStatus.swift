@@ -1,24 +1,24 @@
-/// What pawl's cache did with a request, as its member of `Cache-Status` (RFC 9211).
+/// How pawl's cache handled a request; a member of `Cache-Status` (RFC 9211).
 package struct CacheStatus: Hashable, Sendable {
-  /// Why a request went to the origin (RFC 9211 §2.2).
+  /// Why a request was sent to the origin (RFC 9211 §2.2).
   package enum ForwardReason: String, Hashable, Sendable, CaseIterable {
     case bypass, method, miss, request, stale, partial
     case uriMiss = "uri-miss"
     case varyMiss = "vary-miss"
   }
 
-  /// Answered from what was stored. Then ``fwd``, ``fwdStatus``, ``stored`` and ``collapsed`` are not shown.
+  /// Whether the answer came from the store. Then ``fwd``, ``fwdStatus``, ``stored`` and ``collapsed`` are not written.
   package var hit: Bool
   package var fwd: ForwardReason?
-  /// The origin's status, when it is not the one answered.
+  /// The status of the origin's response, when the answer has another one.
   package var fwdStatus: Int?
-  /// Seconds of freshness left; negative when stale.
+  /// The remaining freshness in seconds; negative when stale.
   package var ttl: Int64?
-  /// The origin's answer was kept.
+  /// Whether the origin's response was stored.
   package var stored: Bool
-  /// The answer to another request was used.
+  /// Whether the response to another request was used (request collapsing).
   package var collapsed: Bool
-  /// For people.
+  /// Details for people.
   package var detail: StaticString?
 
   package init(
@@ -36,7 +36,7 @@ package struct CacheStatus: Hashable, Sendable {
     return output
   }
 
-  /// Everything at its longest, but for the detail, of which each byte may need a backslash.
+  /// The most bytes of the member. Each byte of the detail may need a backslash.
   private var room: Int { 160 + 2 * (detail?.utf8CodeUnitCount ?? 0) }
 
   private func write(to output: inout ByteWriter) {
@@ -68,7 +68,7 @@ package struct CacheStatus: Hashable, Sendable {
     }
   }
 
-  /// Adds the member after those of caches nearer to the origin.
+  /// Appends the member behind those of caches nearer to the origin.
   package func append(to fields: inout Fields) { fields.append(.cacheStatus, atMost: room, writing: write) }
 
   package static func == (a: CacheStatus, b: CacheStatus) -> Bool { a.value == b.value }
@@ -76,7 +76,7 @@ package struct CacheStatus: Hashable, Sendable {
 }
 
 extension [UInt8] {
-  /// A token where it is one, else a string (RFC 9651 §3.3.3, §3.3.4). Bytes no string may hold become `?`.
+  /// Appends a token if the text is one, else a string (RFC 9651 §3.3.3, §3.3.4). Bytes that no string may hold become `?`.
   mutating func append(structuredText text: some Collection<UInt8>) {
     if let first = text.first, first.isLetter, text.allSatisfy(ByteSet.token.contains) {
       append(contentsOf: text)
@@ -85,7 +85,7 @@ extension [UInt8] {
     }
   }
 
-  /// A string (RFC 9651 §3.3.3). Bytes no string may hold become `?`.
+  /// Appends a string (RFC 9651 §3.3.3). Bytes that no string may hold become `?`.
   mutating func append(structuredString text: some Collection<UInt8>) {
     append(0x22)
     for byte in text {

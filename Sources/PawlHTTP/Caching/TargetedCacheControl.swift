@@ -1,10 +1,9 @@
 import RawStructuredFieldValues
 
-/// Cache-control fields meant for one kind of cache (RFC 9213). Where one can be used, `Cache-Control` and `Expires`
-/// are to be ignored.
+/// Cache-control fields for one kind of cache (RFC 9213). A valid one replaces `Cache-Control` and `Expires`.
 package enum TargetedCacheControl {
-  /// The directives of all `CDN-Cache-Control` lines. `nil` when there is none, or when they are empty, no structured
-  /// dictionary, or give a directive a value of the wrong type: go by `Cache-Control` then.
+  /// The directives of all `CDN-Cache-Control` lines. `nil` when `Cache-Control` applies: there is no such line, or the lines are
+  /// empty, no structured dictionary, or have a directive whose value has the wrong type.
   package static func parse(cdn lines: [Bytes]) -> CacheControl? {
     guard !lines.isEmpty else { return nil }
     var parser = StructuredFieldValueParser(Array(lines.joined(separator: [0x2c, 0x20])))
@@ -21,7 +20,7 @@ package enum TargetedCacheControl {
   }
 }
 
-/// The three kinds of values that directives have.
+/// The kinds of values that directives may have.
 private enum DirectiveValue {
   case flag(Bool)
   case seconds(Int64)
@@ -41,7 +40,7 @@ private enum DirectiveValue {
 }
 
 extension CacheControl {
-  /// `false` when a directive known here has a value of the wrong type.
+  /// Applies one directive; `false` when a known one has a value of the wrong type.
   fileprivate mutating func apply(_ name: String, _ value: DirectiveValue) -> Bool {
     switch name {
     case "max-age": set(\.maxAge, value)
@@ -73,7 +72,7 @@ extension CacheControl {
     return true
   }
 
-  /// With an argument, which names fields, it is taken as if it stood alone.
+  /// Sets a directive that may have field names as its argument; it counts as if it had none.
   private mutating func setQualified(
     _ directive: WritableKeyPath<CacheControl, Bool>, _ value: DirectiveValue
   ) -> Bool {

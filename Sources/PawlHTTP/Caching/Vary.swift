@@ -1,11 +1,11 @@
-/// Which request fields chose a response (RFC 9110 §12.5.5, RFC 9111 §4.1).
+/// The request fields that select a response (RFC 9110 §12.5.5, RFC 9111 §4.1).
 package struct VaryRule: Hashable, Sendable {
-  /// `*`, or a member that is no field name: no other request can be known to match.
+  /// Whether there is a `*`, or a member that is no field name: no other request is known to match.
   package private(set) var isStar = false
-  /// Lower-case, sorted, each once.
+  /// The names of the fields: in lower case, sorted, each once.
   package private(set) var names: [[UInt8]] = []
 
-  /// The rule of a response with these fields; without `Vary` it names nothing.
+  /// The rule of a response with these fields; without `Vary` it has no names.
   package init(_ fields: Fields) {
     for line in fields.lines where line.name == .vary {
       for member in fields.value(line).listElements {
@@ -20,10 +20,11 @@ package struct VaryRule: Hashable, Sendable {
     names = names.enumerated().filter { $0.offset == 0 || names[$0.offset - 1] != $0.element }.map(\.element)
   }
 
-  /// The request's values of the named fields in a form whose bytes are equal when the values mean the same (RFC 9111 §4.1).
-  /// Only of fields that are known to be lists the members are compared: languages by falling weight, since many origins take the
-  /// first of equal weight (RFC 9110 §12.5.4), codings in any order (§12.5.3). Of any other field a comma may be part of a value:
-  /// it is compared as it is, with several lines joined (§5.3). An absent field equals only an absent one.
+  /// The values of the named fields in a canonical form: the bytes are equal when the values mean the same (RFC 9111 §4.1).
+  /// Members are compared only in fields that are known to be lists: languages by falling weight and then in their order, since
+  /// many origins use the first one of equal weight (RFC 9110 §12.5.4); codings in any order (§12.5.3). In other fields a comma
+  /// may be part of a value: they are compared as they are, several lines joined (§5.3). An absent field equals only an absent
+  /// one.
   package func selectingValues(in request: Fields) -> [UInt8] {
     var output: [UInt8] = []
     guard !names.isEmpty else { return output }
@@ -59,14 +60,14 @@ private struct CanonicalMembers {
     /// The lines as they are, joined by a comma and a blank.
     case joined
     case list
-    /// Members of falling weight; those of equal weight as they come.
+    /// Members by falling weight; those of equal weight in their order.
     case weighted
     case unordered
   }
   private let form: Form
   private var bytes: [UInt8] = []
   private var ranges: [Range<Int>] = []
-  /// In thousandths, of each member of a weighted list.
+  /// The weight of each member of a weighted list, in thousandths.
   private var weights: [Int] = []
 
   init(name: FieldName) {
@@ -85,7 +86,7 @@ private struct CanonicalMembers {
     case .exact:
       let start = bytes.count
       bytes.append(contentsOf: value)
-      bytes.append(0x00)  // keeps two lines from being one
+      bytes.append(0x00)  // Two lines never equal one.
       ranges.append(start..<bytes.count)
     case .joined:
       let start = bytes.count
@@ -103,7 +104,7 @@ private struct CanonicalMembers {
     }
   }
 
-  /// Lower-case, without blanks, without a weight of 1, which is the default (RFC 9110 §12.4.2).
+  /// Appends a member in lower case, without blanks and without a weight of 1, which is the default (RFC 9110 §12.4.2).
   private mutating func addCanonical(_ member: Bytes) {
     let start = bytes.count
     for byte in member where !byte.isBlank { bytes.append(byte.lowercasedASCII) }
@@ -116,7 +117,7 @@ private struct CanonicalMembers {
     if form == .weighted { weights.append(Self.weight(of: bytes[start...])) }
   }
 
-  /// Thousandths, of a member in its canonical form (RFC 9110 §12.4.2); 0 where it is not a weight.
+  /// The weight in thousandths of a member in canonical form (RFC 9110 §12.4.2); 0 when it is malformed.
   private static func weight(of member: Bytes) -> Int {
     guard let mark = member.firstIndex(of: 0x3b) else { return 1000 }
     guard member[mark...].hasPrefix(";q=0") else { return 0 }
@@ -126,7 +127,7 @@ private struct CanonicalMembers {
     }
   }
 
-  /// Separated by commas; where order says nothing, sorted and each once.
+  /// Writes the members with commas between them; where their order does not matter, sorted and each once.
   mutating func write(to output: inout [UInt8]) {
     let bytes = bytes
     switch form {

@@ -1,7 +1,7 @@
 /// An entity tag (RFC 9110 §8.8.3).
 package struct EntityTag: Hashable, Sendable {
   package var isWeak: Bool
-  /// What stands between the quotes; bytes, not text.
+  /// The bytes between the quotes.
   package var opaque: [UInt8]
 
   /// A field value that is exactly one tag; `nil` for anything else, such as a tag without quotes.
@@ -16,7 +16,7 @@ package struct EntityTag: Hashable, Sendable {
 
   fileprivate init(isWeak: Bool, opaque: Bytes) { (self.isWeak, self.opaque) = (isWeak, Array(opaque)) }
 
-  /// As on the wire.
+  /// The tag as it is sent.
   package var bytes: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(opaque.count + 4)
@@ -39,7 +39,7 @@ package enum EntityTagList: Hashable, Sendable {
   case any
   case tags([EntityTag])
 
-  /// All lines of the field. `nil` when there is none, or when any part of them is neither a tag nor a lone `*`.
+  /// The tags of all lines of the field. `nil` when there is no line, or any part of them is neither a tag nor a lone `*`.
   package init?(_ values: [Bytes]) {
     guard !values.isEmpty else { return nil }
     if values.count == 1, values[0].trimmed.equals("*") {
@@ -51,7 +51,7 @@ package enum EntityTagList: Hashable, Sendable {
     self = .tags(tags)
   }
 
-  /// Tags know no escapes, so their quotes are not those of a quoted string.
+  /// Reads a list of tags. Tags have no escapes, so their quotes are not those of a quoted string.
   private static func read(_ line: Bytes, into tags: inout [EntityTag]) -> Bool {
     var scanner = ByteScanner(line)
     while true {

@@ -1,9 +1,9 @@
-/// The `If-Range` field (RFC 9110 §13.1.5). It counts only beside a `Range` field of a GET.
+/// The `If-Range` field (RFC 9110 §13.1.5). It applies only with a `Range` field in a GET.
 package enum IfRange: Hashable, Sendable {
   case tag(EntityTag)
   /// Seconds since 1970.
   case date(Int64)
-  /// Neither a tag nor a date, several tags, or several lines: the condition is false, the answer the whole.
+  /// Neither a tag nor a date, several tags, or several lines: the condition is false, and the whole is sent.
   case unusable
 
   /// `nil` when absent.
@@ -16,7 +16,7 @@ package enum IfRange: Hashable, Sendable {
     self.init(value.trimmed)
   }
 
-  /// From the one field value. A quote among the first three bytes makes it a tag.
+  /// Parses the one field value. A quote among the first three bytes makes it a tag.
   package init(_ value: Bytes) {
     if value.prefix(3).contains(0x22) {
       self = EntityTag(value).map(IfRange.tag) ?? .unusable
@@ -25,9 +25,9 @@ package enum IfRange: Hashable, Sendable {
     }
   }
 
-  /// Whether the range may be applied to the representation with these validators. Tags compare strongly; a date
-  /// must be exactly the representation's strong `Last-Modified`.
-  /// - Parameter isMatch: whether a strong tag names this representation (an alias does).
+  /// Whether the condition is true for the representation with these validators, so that the range applies. Tags are compared
+  /// strongly; a date has to be exactly the strong `Last-Modified` of the representation.
+  /// - Parameter isMatch: whether a strong tag names this representation, as its own tag or an alias.
   package func holds(for validators: Validators, isMatch: (EntityTag) -> Bool) -> Bool {
     switch self {
     case .tag(let tag): !tag.isWeak && isMatch(tag)
@@ -36,7 +36,7 @@ package enum IfRange: Hashable, Sendable {
     }
   }
 
-  /// As ``holds(for:isMatch:)``, the representation's own tag being its only one.
+  /// As ``holds(for:isMatch:)`` for a representation without aliases.
   package func holds(for validators: Validators) -> Bool {
     holds(for: validators) { tag in validators.tag?.matchesStrongly(tag) ?? false }
   }

@@ -1,18 +1,18 @@
-/// What a request's conditions make of an answer that would have been a 200.
+/// The effect of a request's conditions on an answer that would be a 200.
 package enum Precondition: Hashable, Sendable {
-  /// Answer as if there were no condition; `Range` and `If-Range` come next.
+  /// The conditions have no effect; `Range` and `If-Range` are evaluated next.
   case proceed
   /// 304.
   case notModified
-  /// 412. A cache does not say so itself (RFC 9110 §13.2.1): it forwards the request.
+  /// 412. A cache does not send it itself (RFC 9110 §13.2.1), but forwards the request.
   case failed
 }
 
-/// Evaluates `If-Match`, `If-Unmodified-Since`, `If-None-Match` and `If-Modified-Since` in the order of
-/// RFC 9110 §13.2.2. `If-Range` is ``IfRange``.
+/// Evaluates `If-Match`, `If-Unmodified-Since`, `If-None-Match` and `If-Modified-Since` in the order of RFC 9110 §13.2.2.
+/// ``IfRange`` is evaluated later.
 /// - Parameters:
 ///   - validators: those of the selected representation.
-///   - isMatch: whether a tag names that representation, compared strongly or weakly (pawl's aliases take part).
+///   - isMatch: whether a tag names that representation, compared strongly or weakly; aliases included.
 package func evaluatePreconditions(
   _ request: RequestHead, validators: Validators, isMatch: (EntityTag, _ strongly: Bool) -> Bool
 ) -> Precondition {
@@ -23,12 +23,12 @@ package func evaluatePreconditions(
     guard modified <= limit else { return .failed }
   }
   if fields.contains(.ifNoneMatch) {
-    // A list that cannot be read matches nothing, and still silences If-Modified-Since.
+    // A malformed list matches nothing, and If-Modified-Since is still ignored.
     guard names(fields.all(.ifNoneMatch), { isMatch($0, false) }) else { return .proceed }
     return request.method.isRetrieval ? .notModified : .failed
   }
   guard request.method.isRetrieval, let since = date(.ifModifiedSince, of: fields) else { return .proceed }
-  // RFC 9111 §4.3.2: Date, then the time of receipt, stand in for a missing Last-Modified.
+  // Date, then the time of receipt, replace a missing Last-Modified (RFC 9111 §4.3.2).
   let modified = validators.lastModified ?? validators.date ?? validators.receivedAt
   return modified <= since ? .notModified : .proceed
 }
@@ -41,7 +41,7 @@ private func names(_ lines: [Bytes], _ isMatch: (EntityTag) -> Bool) -> Bool {
   }
 }
 
-/// A condition's date; `nil`, which means ignore it, when absent, on several lines or unreadable.
+/// A condition's date; `nil`, and so ignored, when it is absent, on several lines or malformed.
 private func date(_ name: FieldName, of fields: Fields) -> Int64? {
   fields.only(name).flatMap { HTTPDate.parse($0) }
 }

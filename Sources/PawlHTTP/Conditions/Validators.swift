@@ -1,19 +1,19 @@
-/// What tells a representation from its other states (RFC 9110 §8.8).
+/// The validators of a representation, which distinguish its states (RFC 9110 §8.8).
 package struct Validators: Hashable, Sendable {
-  /// `nil` when absent, on several lines or not a tag.
+  /// The entity tag; `nil` when absent, on several lines or malformed.
   package var tag: EntityTag?
   /// Seconds since 1970.
   package var lastModified: Int64?
-  /// The sender's `Date`, seconds since 1970; `nil` when it sent none that can be read.
+  /// The sender's `Date`, seconds since 1970; `nil` when absent or malformed.
   package var date: Int64?
-  /// By pawl's clock, seconds since 1970.
+  /// The time of receipt by pawl's clock, seconds since 1970.
   package var receivedAt: Int64
 
   package init(tag: EntityTag? = nil, lastModified: Int64? = nil, date: Int64? = nil, receivedAt: Int64 = 0) {
     (self.tag, self.lastModified, self.date, self.receivedAt) = (tag, lastModified, date, receivedAt)
   }
 
-  /// Those of a response with these fields, received at that second since 1970.
+  /// The validators of a response with these fields, received at that second since 1970.
   package init(_ fields: Fields, receivedAt: Int64) {
     tag = fields.only(.etag).flatMap(EntityTag.init)
     lastModified = fields.only(.lastModified).flatMap { HTTPDate.parse($0, now: receivedAt) }
@@ -22,8 +22,8 @@ package struct Validators: Hashable, Sendable {
   }
 
   /// Whether `Last-Modified` is a strong validator: older than the sender's own `Date` by at least `margin` seconds
-  /// (RFC 9110 §8.8.2.2). `If-Range` asks for 1, the resumption of an origin for 60. Without `Date` it never is:
-  /// pawl's clock says nothing about the origin's.
+  /// (RFC 9110 §8.8.2.2). `If-Range` needs 1, the resumption of a transfer 60. Without `Date` it is never strong, since pawl's clock may
+  /// differ from the origin's.
   package func lastModifiedIsStrong(margin: Int64) -> Bool {
     guard let lastModified, let date else { return false }
     let (age, overflow) = date.subtractingReportingOverflow(lastModified)

@@ -1,30 +1,30 @@
-/// Which content codings a request takes, and how gladly (RFC 9110 §12.5.3). No byte of the field is kept.
+/// The content codings that a request accepts, with their weights (RFC 9110 §12.5.3). No byte of the field is kept.
 package struct AcceptEncoding: Hashable, Sendable {
-  /// In thousandths, as precise as a weight can be written (RFC 9110 §12.4.2).
+  /// A weight in thousandths, the precision of the field (RFC 9110 §12.4.2).
   private typealias Weight = UInt16
-  /// Nothing is said of it.
+  /// The coding is not named.
   private static let unsaid = Weight.max
-  /// Members that are read; what stands behind them says nothing. Browsers send four or five.
+  /// The most members that are read; further ones are ignored. Browsers send four or five.
   package static let longest = 32
 
   private var gzip = unsaid
   private var brotli = unsaid
   private var zstd = unsaid
   private var identity = unsaid
-  /// `*`: what is not named.
+  /// The weight of `*`: of all codings that are not named.
   private var others = unsaid
   private var left = longest
 
-  /// What the request with these fields takes. A member that is malformed, or names a coding that is not known, says nothing. Of one
-  /// that is named twice, the smaller weight counts.
+  /// The codings that a request with these fields accepts. Members that are malformed, or name an unknown coding, are ignored. If
+  /// a coding is named twice, the smaller weight counts.
   package init(_ fields: Fields) {
     for line in fields.lines where line.name == .acceptEncoding { add(fields.value(line)) }
   }
 
-  /// Of a request without the field.
+  /// The codings of a request without the field: none.
   package init() {}
 
-  /// Takes in one more line of the field.
+  /// Adds one more line of the field.
   package mutating func add(_ value: Bytes) {
     for member in value.listElements {
       if left == 0 { return }
@@ -33,14 +33,15 @@ package struct AcceptEncoding: Hashable, Sendable {
     }
   }
 
-  /// What to answer with: of `codings` the one with the largest weight, and of several the first; `nil` for `identity`.
+  /// The coding for the response: of `codings` the one with the largest weight, and of equal ones the first; `nil` for
+  /// `identity`.
   ///
-  /// A coding is taken only where its weight is not zero, and not less than the one that `identity` was given by its name. Without the
-  /// field, or when it names nothing that is available, the answer is `identity`, also where that was excluded: it can be read by
-  /// everybody (RFC 9110 §12.5.3, last paragraph).
-  /// - Parameter codings: what is available, the best first: usually zstd, Brotli, gzip. zstd and Brotli make text about as small;
-  ///   zstd takes half of Brotli's time for what is stored once, and a third of it for what is compressed for one reader. gzip makes
-  ///   it larger than either, and is not faster.
+  /// A coding is chosen only if its weight is above zero and not below the weight of a named `identity`. Without the field, or if
+  /// it names no available coding, the response is `identity`, even where that was excluded: every client can read it
+  /// (RFC 9110 §12.5.3, last paragraph).
+  /// - Parameter codings: the available codings, the best first: usually zstd, Brotli, gzip. zstd and Brotli compress text
+  ///   about equally well; zstd takes half of Brotli's time for content that is stored, and a third of it for content that is
+  ///   compressed for one reader. gzip compresses worse than either and is not faster.
   package func preferred(among codings: [ContentCoding]) -> ContentCoding? {
     var (best, most): (ContentCoding?, Weight) = (nil, 0)
     for coding in codings {
@@ -50,7 +51,7 @@ package struct AcceptEncoding: Hashable, Sendable {
     return identity == Self.unsaid || most >= identity ? best : nil
   }
 
-  /// Whether it takes this coding.
+  /// Whether the request accepts this coding.
   package func accepts(_ coding: ContentCoding) -> Bool { weight(of: coding) > 0 }
 
   private func weight(of coding: ContentCoding) -> Weight {
@@ -77,7 +78,8 @@ package struct AcceptEncoding: Hashable, Sendable {
     }
   }
 
-  /// What stands behind a name: 1 for nothing, else `;q=` and a number from 0 to 1 with three decimals at most. `nil` for anything else.
+  /// Reads the weight behind a name: 1 if there is none, else `;q=` and a number from 0 to 1 with at most three decimals. `nil`
+  /// for anything else.
   private static func weight(_ scanner: inout ByteScanner) -> Weight? {
     scanner.skipBlanks()
     if scanner.isAtEnd { return 1000 }

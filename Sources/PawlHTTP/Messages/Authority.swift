@@ -1,8 +1,8 @@
 /// Host and port as requests name them (RFC 9110 §4.2, §7.2; RFC 3986 §3.2).
 package enum Authority {
-  /// The value of a `Host` field or the authority of a target, lower-case; a port is kept as it is given, a colon
-  /// without a port is dropped. `nil` when it is not a host and perhaps a port: empty, user information, a list, a
-  /// path, bytes that no host name has. Percent-encoding is refused: two spellings of one host would be two sites.
+  /// Reads the value of a `Host` field or the authority of a target, and returns it in lower case. A port is kept as it is, a
+  /// colon without a port is dropped. `nil` for anything but a host with an optional port: an empty value, user information, a
+  /// list, a path, bytes that no host name has. Percent-encoding is refused, since two spellings of one host would be two sites.
   package static func parseHost(_ value: Bytes) -> Bytes? {
     let host = hostOnly(value)
     guard isHost(host), let port = portText(value[host.endIndex...]) else { return nil }
@@ -11,7 +11,7 @@ package enum Authority {
     return authority.map(\.lowercasedASCII)[...]
   }
 
-  /// Without the port. An IPv6 address keeps its brackets.
+  /// The host without its port. An IPv6 address keeps its brackets.
   package static func hostOnly(_ authority: Bytes) -> Bytes {
     if authority.first == 0x5b {
       return authority.firstIndex(of: 0x5d).map { authority[...$0] } ?? authority
@@ -19,7 +19,7 @@ package enum Authority {
     return authority.firstIndex(of: 0x3a).map { authority[..<$0] } ?? authority
   }
 
-  /// The port, when one is given and is one.
+  /// The port; `nil` when there is none, or no valid one.
   package static func port(of authority: Bytes) -> UInt16? {
     portText(authority[hostOnly(authority).endIndex...])?.strictDecimal.flatMap(UInt16.init(exactly:))
   }

@@ -1,8 +1,8 @@
-/// A content coding that pawl applies itself (RFC 9110 §8.4.1). Where one is optional, `nil` is the content as it is (`identity`).
+/// A content coding that pawl can apply (RFC 9110 §8.4.1). As an optional, `nil` stands for uncoded content (`identity`).
 package enum ContentCoding: UInt8, CaseIterable, Hashable, Sendable {
   case gzip = 1, brotli = 2, zstd = 3
 
-  /// As `Content-Encoding` and `Accept-Encoding` write it.
+  /// The name in `Content-Encoding` and `Accept-Encoding`.
   package var name: StaticString {
     switch self {
     case .gzip: "gzip"
@@ -24,6 +24,6 @@ package enum ContentCoding: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 extension Optional where Wrapped == ContentCoding {
-  /// What tells the forms of one representation apart in a key: 0 for `identity`. Does not change between versions of pawl.
+  /// The byte of the coding in a cache key; 0 for `identity`. It never changes between versions of pawl.
   package var keyByte: UInt8 { self?.rawValue ?? 0 }
 }

@@ -1,5 +1,5 @@
-/// The field names pawl looks at, each one byte, so that a look-up compares a byte and not text.
-/// Any other name is ``other``; its spelling stands in the head it came in.
+/// The field names that pawl reads. Each is one byte, so that a look-up compares bytes and not text. Every other name is
+/// ``other``; its spelling is in the head that it came in.
 package enum FieldName: UInt8, CaseIterable, Sendable {
   case other
   // Framing and connection (RFC 9112, RFC 9110 §7.6)
@@ -15,7 +15,7 @@ package enum FieldName: UInt8, CaseIterable, Sendable {
   case accept, acceptEncoding, acceptLanguage, authorization, cookie, userAgent, referer, origin
   // Responses
   case location, setCookie, server, retryAfter, allow, altSvc, link, refresh
-  // What proxies add
+  // Added by proxies
   case forwarded, xForwardedFor, xForwardedProto, xForwardedHost, xForwardedPort, xRealIP, xRequestID, cdnLoop
   // Resumable uploads and tus
   case uploadDraftInteropVersion, uploadComplete, uploadIncomplete, uploadOffset, uploadLength, uploadLimit
@@ -125,7 +125,7 @@ package enum FieldName: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Open addressing over a hash of length and letters: one probe for almost every name.
+/// A hash table with open addressing, over length and letters: one probe for almost every name.
 private struct FieldNameTable: Sendable {
   static let shared = FieldNameTable()
   private static let mask = 1023

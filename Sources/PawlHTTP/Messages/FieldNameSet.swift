@@ -1,9 +1,8 @@
-/// Some of the known field names, one bit each by their raw values. To ask it, and to tell it of a field line, is a call
-/// from other modules, whatever is written here (the compiler inlines there only what is public), but one of few
-/// instructions.
+/// A set of known field names, one bit for each. Its methods are not inlined into other modules (the compiler inlines only public
+/// ones), but are calls of few instructions.
 package struct FieldNameSet: Sendable, ExpressibleByArrayLiteral {
-  // Two words and not `UInt128`: an object that holds one of those, a head for instance, is allocated aligned to more than
-  // the allocator's usual, which costs three times as much.
+  // Two words instead of `UInt128`: an object with a `UInt128`, such as a head, needs a larger alignment, and its allocation
+  // costs three times as much.
   private var low: UInt64 = 0
   private var high: UInt64 = 0
 
@@ -13,7 +12,7 @@ package struct FieldNameSet: Sendable, ExpressibleByArrayLiteral {
 
   package init(arrayLiteral names: FieldName...) { self.init(names) }
 
-  /// There are fewer names than bits, so that nothing is shifted out.
+  /// Whether the name is in the high word. There are fewer names than bits, so no bit is lost.
   private static func isHigh(_ name: FieldName) -> Bool { name.rawValue >= 64 }
   private static func bit(_ name: FieldName) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: name.rawValue) }
 

@@ -1,4 +1,4 @@
-/// Where one field line's name and value stand in the buffer that holds the head.
+/// The places of the name and the value of one field line in the buffer of the head.
 package struct FieldLine: Hashable, Sendable {
   package var name: FieldName
   package var nameStart: UInt32, nameEnd: UInt32
@@ -10,7 +10,7 @@ package struct FieldLine: Hashable, Sendable {
     (valueStart, valueEnd) = (UInt32(valueRange.lowerBound), UInt32(valueRange.upperBound))
   }
 
-  /// As it stands in a copy in which its bytes lie so many places later; negative: earlier.
+  /// The line in a copy whose bytes are this much further on; negative: earlier.
   func moved(by distance: Int) -> FieldLine {
     FieldLine(
       name: name, nameRange: Int(nameStart) + distance..<Int(nameEnd) + distance,
@@ -22,8 +22,7 @@ package struct FieldLine: Hashable, Sendable {
 }
 
 extension [FieldLine] {
-  /// As they stand in a copy in which their bytes lie so many places later; negative: earlier. (`map` is called by its
-  /// slow form from other modules.)
+  /// The lines in a copy whose bytes are this much further on; negative: earlier. (`map` is slow when called from other modules.)
   package func moved(by distance: Int) -> [FieldLine] {
     var moved = self
     for index in moved.indices { moved[index] = moved[index].moved(by: distance) }
@@ -31,17 +30,17 @@ extension [FieldLine] {
   }
 }
 
-/// The field lines of a message in the order they came, byte for byte (RFC 9110 §5).
+/// The field lines of a message in the order of their arrival, byte for byte (RFC 9110 §5).
 package struct Fields: Sendable {
-  /// Holds names and values, and what stood between them; lines that were removed leave their bytes behind.
+  /// Names, values and the bytes between them; removed lines leave their bytes here.
   package private(set) var storage: [UInt8]
   package private(set) var lines: [FieldLine]
-  /// The names that may be among the lines: most look-ups are for what is not there.
+  /// The names that may be among the lines. Most look-ups are for absent fields, and end here.
   private var mayHold = FieldNameSet()
 
   package init() { (storage, lines) = ([], []) }
 
-  /// Adopts what a parser found. Every range in `lines` must lie within `storage`.
+  /// Takes over the result of a parser. Every range in `lines` has to be within `storage`.
   package init(storage: [UInt8], lines: [FieldLine]) {
     (self.storage, self.lines) = (storage, lines)
     for line in lines { mayHold.insert(line.name) }
@@ -66,7 +65,7 @@ package struct Fields: Sendable {
     return nil
   }
 
-  /// The value when exactly one line has this name; `nil` when none or several do.
+  /// The value when exactly one line has this name; else `nil`.
   package func only(_ name: FieldName) -> Bytes? { count(of: name) == 1 ? first(name) : nil }
 
   package func all(_ name: FieldName) -> [Bytes] {
@@ -74,7 +73,7 @@ package struct Fields: Sendable {
     return lines.filter { $0.name == name }.map { storage[$0.valueRange] }
   }
 
-  /// All values of a name given in any case, known or not.
+  /// The values of all lines with a name, known or not, in any case.
   package func all(named name: some Collection<UInt8>) -> [Bytes] {
     lines.filter { storage[$0.nameRange].equalsIgnoringCase(name) }.map { storage[$0.valueRange] }
   }
@@ -89,7 +88,7 @@ package struct Fields: Sendable {
     return Array(values.joined(separator: [0x2c, 0x20]))[...]
   }
 
-  // A generic function of another module is called by its slow form: these are the ones in use.
+  // Generic functions of another module are slow to call: these overloads are the ones in use.
   package mutating func append(_ name: FieldName, _ value: [UInt8]) {
     value.withUnsafeBufferPointer { append(name, bytes: $0) }
   }
@@ -107,20 +106,20 @@ package struct Fields: Sendable {
     name.spelling.withUTF8Buffer { append(name, spelled: $0, value) }
   }
 
-  /// Appends a line under the name as it was spelled.
+  /// Appends a line with this spelling of the name.
   package mutating func append(named name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
     Array(name).withUnsafeBufferPointer { name in
       Array(value).withUnsafeBufferPointer { append(FieldName(name), spelled: name, $0) }
     }
   }
 
-  /// Appends a line whose value is written in its place.
-  /// - Parameter room: for the value, in bytes.
+  /// Appends a line whose value `value` writes in place.
+  /// - Parameter room: the most bytes of the value.
   package mutating func append(_ name: FieldName, atMost room: Int, writing value: (inout ByteWriter) -> Void) {
     name.spelling.withUTF8Buffer { append(name, spelled: $0, atMost: room, writing: value) }
   }
 
-  /// As it goes out, in one piece.
+  /// Appends a line as it is sent, in one piece.
   private mutating func append(
     _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
   ) {
@@ -154,10 +153,10 @@ package struct Fields: Sendable {
     mayHold = mayHold.union(other.mayHold)
   }
 
-  /// Whether one of these names is among the lines, or was.
+  /// Whether one of these names is, or was, among the lines.
   package func mayContain(anyOf names: FieldNameSet) -> Bool { !mayHold.isDisjoint(with: names) }
 
-  /// Room for so much more, so that appending does not have to move what is there again and again.
+  /// Reserves room for more bytes and lines, so that appending moves the existing ones at most once.
   package mutating func reserve(bytes: Int, lines count: Int) {
     storage.reserveCapacity(storage.count + bytes)
     lines.reserveCapacity(lines.count + count)
@@ -180,14 +179,14 @@ package struct Fields: Sendable {
     for index in lines.indices {
       let line = lines[index]
       if isUnwanted(line.name, storage[line.nameRange], storage[line.valueRange]) { continue }
-      // Nothing is written, and so nothing copied, before something goes.
+      // Nothing is written, and so the array not copied, before the first line is removed.
       if kept < index { lines[kept] = line }
       kept += 1
     }
     if kept < lines.count { lines.removeSubrange(kept...) }
   }
 
-  /// As ``removeAll(where:)``, by the name alone: `others` is asked for names that are not known.
+  /// As ``removeAll(where:)``, by the name only: `others` is called for unknown names.
   package mutating func removeAll(known: (FieldName) -> Bool, others: (_ spelling: Bytes) -> Bool) {
     var kept = 0
     for index in lines.indices {
@@ -199,7 +198,7 @@ package struct Fields: Sendable {
     if kept < lines.count { lines.removeSubrange(kept...) }
   }
 
-  /// Replaces every line of this name by one.
+  /// Replaces all lines of this name by one.
   package mutating func set(_ name: FieldName, _ value: [UInt8]) {
     removeAll(name)
     append(name, value[...])
@@ -215,13 +214,13 @@ package struct Fields: Sendable {
     append(name, value)
   }
 
-  /// Writes `Name: value` CRLF for every line whose name is not left out. Lines that stand one behind the other as they
-  /// go out are copied together.
+  /// Writes `Name: value` CRLF for every line, except the names that are left out. Adjacent lines that are stored as they are
+  /// sent are copied together.
   package func serialize(into output: inout [UInt8], leavingOut isLeftOut: (FieldName) -> Bool = { _ in false }) {
     output.append(atMost: serializedRoom) { serialize(into: &$0, leavingOut: isLeftOut) }
   }
 
-  /// No more bytes than these are written.
+  /// The most bytes that ``serialize(into:leavingOut:)`` writes.
   package var serializedRoom: Int { storage.count + 4 * lines.count }
 
   package func serialize(into output: inout ByteWriter, leavingOut isLeftOut: (FieldName) -> Bool) {
@@ -247,7 +246,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// Whether the line stands in the storage as it goes out, its end included.
+  /// Whether the line is stored as it is sent, with its CRLF.
   private func isWritten(_ line: FieldLine) -> Bool {
     let (nameEnd, valueEnd) = (Int(line.nameEnd), Int(line.valueEnd))
     return Int(line.valueStart) == nameEnd + 2 && valueEnd + 2 <= storage.count && storage[nameEnd] == 0x3a

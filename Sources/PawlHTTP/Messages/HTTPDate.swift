@@ -1,11 +1,11 @@
 import PawlBase
 
-/// Dates as HTTP writes them, to and from seconds since 1970-01-01T00:00:00Z (RFC 9110 §5.6.7).
+/// Converts HTTP dates to and from seconds since 1970-01-01T00:00:00Z (RFC 9110 §5.6.7).
 ///
-/// All three formats are read. Names of days, months and `GMT` are compared without case, as RFC 9111 §4.2 lets
-/// caches do; everything else must be exact. A day's name that does not fit its date is let pass.
+/// All three formats are read. Names of days and months, and `GMT`, are compared without case, which RFC 9111 §4.2 allows caches;
+/// everything else has to be exact. A day name that does not match its date is accepted.
 package enum HTTPDate {
-  /// `nil` when the value is not a date. Without a clock, two-digit years are those from 1970 to 2069.
+  /// Parses a date; `nil` when the value is none. Two-digit years are from 1970 to 2069, since no clock is given.
   package static func parse(_ value: Bytes) -> Int64? {
     parse(value) { date in date.seconds(inYear: date.year + (date.year < 70 ? 2000 : 1900)) }
   }
@@ -39,7 +39,7 @@ package enum HTTPDate {
     }
   }
 
-  /// An IMF-fixdate of 29 bytes, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are kept within 0 to 9999.
+  /// Formats an IMF-fixdate of 29 bytes, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are limited to 0 to 9999.
   package static func format(_ seconds: Int64) -> [UInt8] {
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
     let days = seconds.dividedDown(by: secondsOfDay)
@@ -67,7 +67,7 @@ package enum HTTPDate {
 
 private let secondsOfDay: Int64 = 86_400
 
-/// A date taken apart, its year perhaps of two digits only.
+/// A date in its parts; the year may have two digits.
 private struct Broken {
   var year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0
 
@@ -113,7 +113,7 @@ private struct Broken {
     return true
   }
 
-  /// `nil` when there is no such day or time. Second 60 is a leap second.
+  /// Seconds since 1970; `nil` when there is no such day or time. Second 60 is a leap second.
   func seconds(inYear year: Int) -> Int64? {
     guard (1...Self.days(inMonth: month, of: year)).contains(day), hour < 24, minute < 60, second <= 60 else {
       return nil

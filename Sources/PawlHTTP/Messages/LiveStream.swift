@@ -1,9 +1,10 @@
-/// Content that goes on as long as somebody listens: what comes now is the point of it, and what came before is of no use to others.
+/// Content without an end, whose present matters and whose past is of no use to further clients.
 package enum LiveStream {
-  /// Whether a response with these fields is one: `text/event-stream` (HTML Standard, Server-sent events), or `multipart/x-mixed-replace`.
+  /// Whether a response with these fields is a live stream: `text/event-stream` (HTML Standard, Server-sent events) or
+  /// `multipart/x-mixed-replace`.
   package static func isOne(_ fields: Fields) -> Bool {
     guard let value = fields.first(.contentType), value.count >= 17 else { return false }
-    // What does not begin with `text/e` or `m` is neither.
+    // Any value that does not begin with `text/e`, `m` or a blank is neither.
     let first = value[value.startIndex] | 0x20
     guard first == 0x74 ? value[value.startIndex + 5] | 0x20 == 0x65 : first == 0x6d || first == 0x20 else {
       return false

@@ -1,11 +1,11 @@
-/// Some media types (RFC 9110 §8.3.1): one, `text/*`, or `application/*+json` for those with that suffix (RFC 6838 §4.2.8).
+/// A pattern of media types (RFC 9110 §8.3.1): one type, `text/*`, or `application/*+json` for a suffix (RFC 6838 §4.2.8).
 package struct MediaTypePattern: Hashable, Sendable {
-  /// Lower-case. All of it where there is no star, else what stands before and behind that.
+  /// The parts before and behind the star, in lower case; without a star, `start` is the whole type.
   private let start: [UInt8], end: [UInt8]
-  /// Whether it is one media type, without a star.
+  /// Whether the pattern is one media type, without a star.
   package let isExact: Bool
 
-  /// - Parameter text: as it is configured: a star only for the subtype or all of it before a `+`.
+  /// - Parameter text: as configured: a star only for the whole subtype, or for the part of it before a `+`.
   package init(_ text: String) {
     let parts = text.utf8.map(\.lowercasedASCII).split(separator: 0x2a, omittingEmptySubsequences: false)
     start = Array(parts.first ?? [])
@@ -13,7 +13,7 @@ package struct MediaTypePattern: Hashable, Sendable {
     isExact = parts.count < 2
   }
 
-  /// What most media types that do not match differ in: a type matches only where `mask` of its ``digest(of:)`` is `value`.
+  /// A quick test that rules out most media types: a type matches only where `mask` of its ``digest(of:)`` is `value`.
   package struct Mark: Hashable, Sendable {
     package let value: UInt32, mask: UInt32
   }
@@ -26,14 +26,14 @@ package struct MediaTypePattern: Hashable, Sendable {
     return Mark(value: value, mask: mask)
   }
 
-  /// First and last byte, in lower case, and length of a media type.
+  /// The first and last byte of a media type, in lower case, and its length.
   package static func digest(of mediaType: Bytes) -> UInt32 {
     guard let first = mediaType.first, let last = mediaType.last else { return 0 }
     return UInt32(first.lowercasedASCII) | UInt32(last.lowercasedASCII) << 8
       | UInt32(truncatingIfNeeded: mediaType.count) << 16
   }
 
-  /// Whether this media type, without its parameters, is one of them; letters are compared without case.
+  /// Whether the pattern covers this media type, given without parameters. Letters are compared without case.
   package func matches(_ mediaType: Bytes) -> Bool {
     if isExact { return mediaType.equalsIgnoringCase(start) }
     return mediaType.count > start.count + end.count && mediaType.prefix(start.count).equalsIgnoringCase(start)
@@ -42,6 +42,6 @@ package struct MediaTypePattern: Hashable, Sendable {
 }
 
 extension Fields {
-  /// What `Content-Type` says without its parameters, as it is written; `nil` without the field.
+  /// The media type in `Content-Type`, without parameters, in its original spelling; `nil` without the field.
   package var mediaType: Bytes? { first(.contentType).map { $0.prefix { $0 != 0x3b }.trimmed } }
 }

@@ -31,7 +31,7 @@ package enum Method: Hashable, Sendable {
     if case .other(let token) = self { output.put(token) }
   }
 
-  /// `nil` for one that is not known.
+  /// The spelling; `nil` for an unknown method.
   private var spelling: StaticString? {
     switch self {
     case .get: "GET"
@@ -47,8 +47,8 @@ package enum Method: Hashable, Sendable {
     }
   }
 
-  /// RFC 9110 §9.2.1; and what is safe by its own specification (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and the draft about
-  /// QUERY).
+  /// Whether the method is safe (RFC 9110 §9.2.1), also by its own specification (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and
+  /// the draft about QUERY).
   package var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true
@@ -57,17 +57,17 @@ package enum Method: Hashable, Sendable {
     }
   }
 
-  /// GET or HEAD: a representation is asked for, or what is to be known of it (RFC 9110 §9.3.1, §9.3.2).
+  /// Whether the method is GET or HEAD, which retrieve a representation or its fields (RFC 9110 §9.3.1, §9.3.2).
   package var isRetrieval: Bool { self == .get || self == .head }
 
-  /// RFC 9110 §9.2.2.
+  /// Whether the method is idempotent (RFC 9110 §9.2.2).
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   private static let safeExtensions: [StaticString] = ["PROPFIND", "REPORT", "SEARCH", "QUERY"]
   private static let known: [Method] = [.get, .head, .post, .put, .delete, .options, .trace, .connect, .patch]
 }
 
-/// The version a message came in: HTTP/1.0, HTTP/1.1 (also for 1.2 to 1.9) or HTTP/2.
+/// The version of a message: HTTP/1.0, HTTP/1.1 (also for 1.2 to 1.9) or HTTP/2.
 package struct HTTPVersion: Hashable, Sendable {
   package var major: UInt8
   package var minor: UInt8
@@ -76,10 +76,10 @@ package struct HTTPVersion: Hashable, Sendable {
   package static let http11 = HTTPVersion(minor: 1)
   package static let http2 = HTTPVersion(major: 2, minor: 0)
 
-  /// Whether who speaks it understands 1xx responses (RFC 9110 §15.2).
+  /// Whether recipients of this version understand 1xx responses (RFC 9110 §15.2).
   package var takesInterim: Bool { major > 1 || minor >= 1 }
 
-  /// As access logs write it.
+  /// The version in the form of access logs.
   package var text: StaticString {
     switch (major, minor) {
     case (2, _): "HTTP/2.0"
@@ -89,22 +89,22 @@ package struct HTTPVersion: Hashable, Sendable {
   }
 }
 
-/// How a message says where its content ends (RFC 9112 §6.3).
+/// How the end of the content of a message is determined (RFC 9112 §6.3).
 package enum BodyFraming: Hashable, Sendable {
   case none
   case length(UInt64)
   case chunked
-  /// Responses only: until the connection closes.
+  /// Until the connection closes; responses only.
   case untilClose
 }
 
 /// A request's control data and fields.
 package struct RequestHead: Sendable, Equatable {
   package var method: Method
-  /// In origin-form as it is forwarded and keyed: `/path?query`, or `*` for `OPTIONS *`.
+  /// In origin-form, as it is forwarded and used in the cache key: `/path?query`, or `*` for `OPTIONS *`.
   package var target: Bytes
-  /// Host and port as they identify the site: from the target's authority if it had one, else from `Host`;
-  /// lower-case, empty when an HTTP/1.0 request named none.
+  /// Host and port, by which the site is found: from an absolute target, else from `Host`. In lower case; empty when an HTTP/1.0
+  /// request has neither.
   package var authority: Bytes
   package var version: HTTPVersion
   package var fields: Fields

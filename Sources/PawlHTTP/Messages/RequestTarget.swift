@@ -1,15 +1,15 @@
-/// The target of a request line (RFC 9112 §3.2). Bytes are kept as they came: percent-encoding, `//` and `/../` mean
-/// what the origin makes of them.
+/// The target of a request line (RFC 9112 §3.2). Its bytes are kept as they came: the origin decides what percent-encoding, `//`
+/// and `/../` mean.
 package enum RequestTarget: Hashable, Sendable {
   /// `/path?query`
   case origin(Bytes)
-  /// `http://host/path?query`: scheme and authority lower-case, `target` what is forwarded in origin-form.
+  /// `http://host/path?query`: scheme and authority in lower case, `target` in origin-form, as it is forwarded.
   case absolute(scheme: Bytes, authority: Bytes, target: Bytes)
   /// `*`, of OPTIONS only.
   case asterisk
 
-  /// `nil` when it must be answered with 400: blanks, controls, `\`, a fragment, bytes beyond ASCII, no leading `/`,
-  /// `*` of another method, an authority that is none, the authority-form of CONNECT.
+  /// `nil` for a target that is refused with 400: blanks, controls, `\`, a fragment, bytes beyond ASCII, no leading `/`, `*` with
+  /// another method than OPTIONS, an invalid authority, the authority-form of CONNECT.
   package static func parse(_ target: Bytes, method: Method) -> RequestTarget? {
     guard let first = target.first, method != .connect, target.allSatisfy(isAllowed) else { return nil }
     if first == 0x2f { return .origin(target) }
@@ -17,7 +17,7 @@ package enum RequestTarget: Hashable, Sendable {
     return absolute(target, method)
   }
 
-  /// What is forwarded and, with the authority, identifies the resource.
+  /// The bytes that are forwarded and, with the authority, identify the resource.
   package var forwarded: Bytes {
     switch self {
     case .origin(let target), .absolute(_, _, let target): target
@@ -45,7 +45,7 @@ package enum RequestTarget: Hashable, Sendable {
     return .absolute(scheme: scheme, authority: authority, target: originForm(rest[end...], method))
   }
 
-  /// An empty path is `/`, of OPTIONS without a query `*` (RFC 9112 §3.2.4).
+  /// An empty path becomes `/`, or `*` for OPTIONS without a query (RFC 9112 §3.2.4).
   private static func originForm(_ pathAndQuery: Bytes, _ method: Method) -> Bytes {
     guard let first = pathAndQuery.first else { return Bytes(method == .options ? "*" : "/") }
     return first == 0x2f ? pathAndQuery : [0x2f] + pathAndQuery

@@ -1,14 +1,16 @@
 import PawlBase
 
-/// Tells the origin who asked, how and where: writes `X-Forwarded-For`, `-Proto`, `-Host`, `-Port` and `X-Real-IP`.
+/// Writes the fields that describe the client's connection to the origin: `X-Forwarded-For`, `-Proto`, `-Host`, `-Port` and
+/// `X-Real-IP`.
 ///
-/// What a stranger sent in such fields, `Forwarded` (RFC 7239) and every other `X-Forwarded-…` included, is removed.
-/// A trusted peer's is kept: the client's address is added to its list, the rest completed.
+/// Such fields of an untrusted client are removed, with `Forwarded` (RFC 7239) and every other `X-Forwarded-…`. Those of a
+/// trusted proxy are kept: the client's address is appended to its list, and missing fields are added.
 /// - Parameters:
 ///   - client: the peer's address as text, without a port and without brackets.
-///   - scheme: `http` or `https`, as the request came.
+///   - scheme: `http` or `https`, of the client's request.
 ///   - host: host and perhaps port as the client named them; empty when it named none.
-///   - port: the port pawl was reached at.
+///   - port: the local port of the client's connection.
+///   - peerIsTrusted: whether the peer is in `trusted-proxies`.
 package func applyForwarded(
   to fields: inout Fields, client: Bytes, scheme: StaticString, host: Bytes, port: UInt16, peerIsTrusted: Bool
 ) {
@@ -29,18 +31,18 @@ package func applyForwarded(
   if !fields.contains(.xRealIP) { fields.append(.xRealIP, client) }
 }
 
-/// Removes what a stranger says of who asked, how and where.
+/// Removes the fields in which an untrusted client describes its address, scheme, host or port.
 package func removeForwarded(from fields: inout Fields) {
   fields.removeAll(known: forwardedNames.contains, others: isForwardedClaim)
 }
 
-/// The names of which ``applyForwarded(to:client:scheme:host:port:peerIsTrusted:)`` completes what is there.
+/// The fields that ``applyForwarded(to:client:scheme:host:port:peerIsTrusted:)`` writes or completes.
 package let forwardedNames = FieldNameSet([
   .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
 ])
 
-/// Whether a field without a ``FieldName`` says who asked, how or where. An underscore counts as a hyphen: behind CGI and WSGI both
-/// become the same variable.
+/// Whether an unknown field is about the client's address, scheme, host or port. An underscore counts as a hyphen, since CGI and
+/// WSGI make the same variable of both.
 package func isForwardedClaim(_ spelling: Bytes) -> Bool {
   starts(spelling, with: "x-forwarded-")
     || others.contains { spelling.count == $0.utf8CodeUnitCount && starts(spelling, with: $0) }

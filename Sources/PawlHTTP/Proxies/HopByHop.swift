@@ -1,4 +1,4 @@
-/// What the `Connection` field says about the connection itself (RFC 9110 §7.6.1).
+/// The options in `Connection` about the connection itself (RFC 9110 §7.6.1).
 package struct ConnectionOptions: Hashable, Sendable {
   package var close = false, keepAlive = false, upgrade = false
   package init(close: Bool = false, keepAlive: Bool = false, upgrade: Bool = false) {
@@ -6,7 +6,7 @@ package struct ConnectionOptions: Hashable, Sendable {
   }
 }
 
-/// Fields that end at the next hop (RFC 9110 §7.6.1).
+/// Fields that are for one connection only and are not forwarded (RFC 9110 §7.6.1).
 package enum HopByHop {
   /// Whether `Connection` names this option, in any case.
   package static func isConnectionOption(_ option: some Collection<UInt8>, in fields: Fields) -> Bool {
@@ -26,9 +26,9 @@ package enum HopByHop {
     return options
   }
 
-  /// Removes what must not be forwarded: `Connection` and what it names, `Keep-Alive`, `TE`, `Trailer`,
-  /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin goes by stay even
-  /// when they are named (`Connection: content-length` must not make a message end elsewhere).
+  /// Removes the fields that must not be forwarded: `Connection` and the fields it names, `Keep-Alive`, `TE`, `Trailer`,
+  /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin depends on stay even when they
+  /// are named: `Connection: content-length` must not change where a message ends (Hygiene, "Connection options").
   package static func strip(_ fields: inout Fields) {
     let named = namedFields(fields)
     fields.removeAll(known: isHopByHop) { spelling in
@@ -37,7 +37,7 @@ package enum HopByHop {
     }
   }
 
-  /// The removable names that `Connection` lists, lower-case. A set: a head may hold thousands.
+  /// The removable names in `Connection`, in lower case. A set, since a head may hold thousands.
   private static func namedFields(_ fields: Fields) -> Set<[UInt8]> {
     var names: Set<[UInt8]> = []
     guard fields.contains(.connection) else { return names }
@@ -49,7 +49,7 @@ package enum HopByHop {
     return names
   }
 
-  /// Whether a field of this name never goes further than one connection.
+  /// Whether fields of this name are for one connection only.
   package static func isHopByHop(_ name: FieldName) -> Bool {
     switch name {
     case .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade, .http2Settings,
@@ -59,7 +59,8 @@ package enum HopByHop {
     }
   }
 
-  /// Every field pawl knows by name, and families whose loss would change what a message means.
+  /// Whether an option names a field that must not be removed: any known field, and families whose loss would change the meaning
+  /// of a message.
   private static func isEndToEnd(_ option: Bytes) -> Bool {
     FieldName(option) != .other
       || protectedPrefixes.contains { prefix in

@@ -1,10 +1,10 @@
-/// How an origin is reached: what it may call itself in its answers.
+/// The address of an origin, which it may use in its own references.
 package struct OriginAddress: Hashable, Sendable {
   /// A name or a literal address, without brackets.
   package var host: Bytes
   package var port: UInt16
   package var isSecure: Bool
-  /// What stands before every target there: empty, or a path without a slash at its end.
+  /// The prefix of all targets there: empty, or a path without a slash at its end.
   package var base: Bytes
 
   package init(host: Bytes, port: UInt16, isSecure: Bool, base: Bytes) {
@@ -12,18 +12,18 @@ package struct OriginAddress: Hashable, Sendable {
   }
 }
 
-/// References in an answer that name the origin where its clients are to name pawl.
+/// Rewrites references in a response that name the origin, so that clients come back to pawl.
 package enum OriginReferences {
   private static let names: [FieldName] = [.location, .contentLocation]
   private static let either = FieldNameSet(names)
 
-  /// Whether there may be something for ``unbind(_:from:asked:)`` to do.
+  /// Whether ``unbind(_:from:asked:)`` may have something to change.
   package static func areIn(_ fields: Fields) -> Bool { fields.mayContain(anyOf: either) }
 
-  /// Makes `Location` and `Content-Location` that lead to the origin past pawl into paths, which mean the same on whatever host
-  /// and scheme the client asked (RFC 9110 §10.2.2): those that begin with the origin's own address, or with its scheme and port
-  /// on the host that was asked, as nginx and Apache make them of `Host` and the port they listen on.
-  /// - Parameter authority: what the client asked for. A reference that names just this is right as it is.
+  /// Replaces `Location` and `Content-Location` that name the origin by paths, which are valid on any host and scheme
+  /// (RFC 9110 §10.2.2). Such a reference begins with the origin's own address, or with its scheme and port on the host of the request, as
+  /// nginx and Apache form it from `Host` and their own port.
+  /// - Parameter authority: of the client's request. A reference to exactly that is left as it is.
   package static func unbind(_ fields: inout Fields, from origin: OriginAddress, asked authority: Bytes) {
     for name in names {
       guard let reference = fields.only(name), let path = path(reference, on: origin, asked: authority) else {
@@ -33,11 +33,11 @@ package enum OriginReferences {
     }
   }
 
-  /// The path (with query and fragment) of a reference to the origin; `nil` for every other reference.
+  /// The path, with query and fragment, of a reference to the origin; `nil` for every other reference.
   static func path(_ reference: Bytes, on origin: OriginAddress, asked authority: Bytes) -> Bytes? {
     let scheme: StaticString = origin.isSecure ? "https://" : "http://"
     let length = scheme.utf8CodeUnitCount
-    // What a browser would leave out of a reference could make another one of it.
+    // Browsers drop some bytes of a reference, which could turn it into another one: such a reference is left alone.
     guard reference.prefix(length).equalsIgnoringCase(scheme), reference.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
     else { return nil }
     let named = reference.dropFirst(length).prefix { !isDelimiter($0) }
@@ -48,7 +48,7 @@ package enum OriginReferences {
     guard let first = path.first else { return [0x2f] }
     guard isDelimiter(first) else { return nil }
     guard first == 0x2f else { return [0x2f] + path }
-    // Two slashes would begin with a host (RFC 3986 §4.2); browsers take a backslash for one.
+    // A path with two slashes at its start would name a host (RFC 3986 §4.2); browsers treat a backslash as a slash.
     let second = path.dropFirst().first
     return second == 0x2f || second == 0x5c ? [0x2f, 0x2e] + path : path
   }

@@ -1,6 +1,6 @@
 import PawlBase
 
-/// Why pawl could not pass a message on as it should have, as its member of `Proxy-Status` (RFC 9209).
+/// The reason why pawl could not forward a message correctly; a member of `Proxy-Status` (RFC 9209).
 package struct ProxyError: Error, Hashable, Sendable {
   /// The types of RFC 9209 §2.3, and of draft-ietf-httpbis-incremental.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -40,9 +40,9 @@ package struct ProxyError: Error, Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// One short line for people; it is shown to clients.
+  /// One short line for people; clients see it.
   package var details: String?
-  /// The status the origin gave, where it gave one.
+  /// The status of the origin's response, if there was one.
   package var receivedStatus: Int?
   /// The number of the TLS alert that the origin sent (RFC 9209 §2.3.16).
   package var alert: UInt8?
@@ -51,7 +51,7 @@ package struct ProxyError: Error, Hashable, Sendable {
     (self.kind, self.details, self.receivedStatus) = (kind, details, receivedStatus)
   }
 
-  /// What the client is answered when nothing has been sent to it yet.
+  /// The status of the response when nothing has been sent to the client yet.
   package var status: Int {
     switch kind {
     case .httpRequestError: 400
@@ -89,6 +89,6 @@ package struct ProxyError: Error, Hashable, Sendable {
     return output
   }
 
-  /// Adds the member after those of proxies nearer to the origin.
+  /// Appends the member behind those of proxies nearer to the origin.
   package func append(to fields: inout Fields) { fields.append(.proxyStatus, fieldValue) }
 }

@@ -1,10 +1,10 @@
-/// The `Via` field (RFC 9110 §7.6.3): who passed a message on, and so whether it goes round in a circle.
+/// The `Via` field (RFC 9110 §7.6.3): the proxies that forwarded a message, by which pawl detects loops.
 package enum Via {
-  /// The name pawl goes by.
+  /// The name of pawl in `Via`.
   package static let pseudonym: StaticString = "pawl"
 
-  /// Adds pawl at the end.
-  /// - Parameter version: the one the message came in.
+  /// Appends pawl to `Via`.
+  /// - Parameter version: of the received message.
   package static func append(to fields: inout Fields, version: HTTPVersion) {
     switch (version.major, version.minor) {
     case (1, 1): fields.append(.via, literal: "1.1 pawl")
@@ -15,10 +15,11 @@ package enum Via {
     }
   }
 
-  /// Says the same in a field that keeps no server from compressing, as `Via` does nginx by its defaults: `CDN-Loop` (RFC 8586).
+  /// Marks the message in `CDN-Loop` instead of `Via` (RFC 8586): with `Via`, some servers do not compress, such as nginx by
+  /// default.
   package static func appendLoopMark(to fields: inout Fields) { fields.append(.cdnLoop, literal: "pawl") }
 
-  /// How often a message has come by pawl: by `Via`, or by `CDN-Loop` where it says that instead.
+  /// How often a message passed through pawl, by `Via` and `CDN-Loop`.
   package static func passages(in fields: Fields) -> Int {
     occurrences(of: pseudonym, in: fields) + loopMarks(of: pseudonym, in: fields)
   }
@@ -32,7 +33,7 @@ package enum Via {
     }
   }
 
-  /// How many entries were received by `pseudonym`, in any case.
+  /// The number of `Via` entries of `pseudonym`, in any case.
   package static func occurrences(of pseudonym: StaticString, in fields: Fields) -> Int {
     guard fields.contains(.via) else { return 0 }
     return fields.lines.reduce(0) { count, line in
@@ -40,8 +41,8 @@ package enum Via {
     }
   }
 
-  /// `[ protocol-name "/" ] protocol-version RWS received-by [ RWS comment ]`. A comma within a comment or quotes may
-  /// split an entry; what follows it is then no protocol and name, unless somebody wants it to look so.
+  /// Counts entries `[ protocol-name "/" ] protocol-version RWS received-by [ RWS comment ]`. A comma within a comment or quotes
+  /// may split an entry; the rest then looks like an entry only if a sender intended it.
   private static func entries(_ line: Bytes, receivedBy pseudonym: StaticString) -> Int {
     line.listElements.reduce(0) { count, element in
       let receivedBy = element.drop { !$0.isBlank }.drop { $0.isBlank }.prefix { !$0.isBlank && $0 != 0x28 }

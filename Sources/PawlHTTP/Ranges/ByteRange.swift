@@ -3,7 +3,7 @@ package struct ByteRange: Hashable, Sendable {
   package let first: UInt64
   package let last: UInt64
 
-  /// `nil` when `last` precedes `first` or is `UInt64.max`, which nothing can be long enough for.
+  /// `nil` when `last` is below `first`, or is `UInt64.max`, which no length can hold.
   package init?(first: UInt64, last: UInt64) {
     guard first <= last, last < .max else { return nil }
     (self.first, self.last) = (first, last)
@@ -19,12 +19,12 @@ package struct ByteRange: Hashable, Sendable {
 /// One element of a `Range` field (RFC 9110 §14.1.1). Numbers beyond `Int64.max` are `Int64.max`.
 package enum RangeSpec: Hashable, Sendable {
   case from(UInt64, through: UInt64?)
-  /// The last so many bytes.
+  /// The last bytes, this many.
   case suffix(UInt64)
 
   package var isSuffix: Bool { if case .suffix = self { true } else { false } }
 
-  /// What it selects of `length` bytes; `nil` when that is nothing.
+  /// The range that it selects of `length` bytes; `nil` when it selects nothing.
   func selected(of length: UInt64) -> ByteRange? {
     guard length > 0 else { return nil }
     switch self {

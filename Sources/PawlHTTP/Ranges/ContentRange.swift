@@ -4,7 +4,7 @@ import PawlBase
 package enum ContentRange {
   package struct Satisfied: Hashable, Sendable {
     package var range: ByteRange
-    /// `nil` for `*`: the sender does not know.
+    /// The length of the representation; `nil` for `*`, when the sender does not know it.
     package var total: UInt64?
 
     package init(range: ByteRange, total: UInt64?) { (self.range, self.total) = (range, total) }
@@ -12,12 +12,12 @@ package enum ContentRange {
 
   package enum Parsed: Hashable, Sendable {
     case satisfied(Satisfied)
-    /// Of a 416; the total is `nil` when even that is `*`.
+    /// In a 416; the total is `nil` when it is `*`, too.
     case unsatisfied(total: UInt64?)
   }
 
-  /// `nil` when the value breaks the syntax, counts in another unit, exceeds `UInt64`, or contradicts itself:
-  /// such a part must not be combined with anything.
+  /// `nil` when the value is malformed, has another unit, exceeds `UInt64` or contradicts itself: such a part must not be
+  /// combined with other bytes.
   package static func parse(_ value: Bytes) -> Parsed? {
     var scanner = ByteScanner(value.trimmed)
     guard scanner.skip(ignoringCase: "bytes "), let slash = scanner.rest.firstIndex(of: 0x2f) else { return nil }

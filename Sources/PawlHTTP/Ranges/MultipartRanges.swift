@@ -1,7 +1,7 @@
 /// A `multipart/byteranges` body (RFC 9110 §14.6) whose exact length is known before its first byte is sent.
 ///
-/// The body is, for each range, ``head(of:)`` and the range's bytes; then ``closing``. It begins with a line break, an empty
-/// preamble (RFC 2046 §5.1.1), as that of nginx does: some clients look for a boundary with one before it.
+/// The body is ``head(of:)`` and the bytes for each range, then ``closing``. It begins with a line break, which is an empty
+/// preamble (RFC 2046 §5.1.1), as in nginx: some clients look for a boundary with a line break before it.
 package struct MultipartRanges: Sendable {
   package let ranges: [ByteRange]
   private let heads: [[UInt8]]
@@ -10,8 +10,7 @@ package struct MultipartRanges: Sendable {
   /// - Parameters:
   ///   - total: length of the whole representation, in bytes.
   ///   - contentType: of the representation; `nil` when it has none.
-  ///   - boundary: 1 to 70 random letters and digits. It need not be absent from the content: `Content-Length`
-  ///     frames the body.
+  ///   - boundary: 1 to 70 random letters and digits. It may occur in the content, since `Content-Length` frames the body.
   package init(ranges: [ByteRange], total: UInt64, contentType: Bytes?, boundary: [UInt8]) {
     (self.ranges, self.boundary) = (ranges, boundary)
     heads = ranges.map { Self.head($0, total, contentType, boundary) }
@@ -30,7 +29,7 @@ package struct MultipartRanges: Sendable {
     zip(heads, ranges).reduce(UInt64(closing.count)) { $0 + UInt64($1.0.count) + $1.1.count }
   }
 
-  /// Delimiter, fields and empty line before the range of that index.
+  /// The delimiter, fields and empty line before the range with this index.
   package func head(of index: Int) -> [UInt8] { heads[index] }
 
   /// The last delimiter.

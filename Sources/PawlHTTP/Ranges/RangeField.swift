@@ -1,10 +1,9 @@
 /// A `Range` field in bytes that can be honoured (RFC 9110 §14.2).
 package struct RangeField: Hashable, Sendable {
-  /// At least one, in the order asked for.
+  /// The ranges, at least one, in the order of the request.
   package let specs: [RangeSpec]
 
-  /// `nil` means: answer as if there were no such field. It is absent, on several lines, in another unit, or
-  /// anything in it breaks the syntax.
+  /// `nil` when the field is ignored: it is absent, on several lines, in another unit, or malformed anywhere.
   package init?(_ fields: Fields) {
     guard let value = fields.only(.range) else { return nil }
     self.init(value)
@@ -28,9 +27,8 @@ package struct RangeField: Hashable, Sendable {
     self.specs = specs
   }
 
-  /// The one range of a value that asks for exactly one, of a representation of `length` bytes: what
-  /// ``init(_:)-(Bytes)`` and ``RangeSelection`` make of it, without allocating. `nil`: it asks for anything else, or the
-  /// answer is not a 206.
+  /// The range of a value with exactly one range, of a representation of `length` bytes: the same as ``init(_:)-(Bytes)`` and
+  /// ``RangeSelection`` give, without allocating. `nil` for any other value, or when the answer is not a 206.
   package static func single(_ value: Bytes, length: UInt64) -> ByteRange? {
     var scanner = ByteScanner(value)
     guard scanner.skip(ignoringCase: "bytes="), let spec = readSpec(&scanner), scanner.isAtEnd else { return nil }

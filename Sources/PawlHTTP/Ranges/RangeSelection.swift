@@ -1,21 +1,21 @@
-/// What a `Range` field selects of a representation whose length is known (RFC 9110 §14.1.2, §14.2, §15.3.7).
+/// The part of a representation of known length that a `Range` field selects (RFC 9110 §14.1.2, §14.2, §15.3.7).
 package enum RangeSelection: Hashable, Sendable {
-  /// Ignore the field: answer 200.
+  /// The field is ignored: 200.
   case whole
   case single(ByteRange)
-  /// Two or more that neither overlap nor lie close together, in the order asked for.
+  /// Two or more ranges that neither overlap nor are close together, in the order of the request.
   case several([ByteRange])
-  /// Answer 416.
+  /// 416.
   case unsatisfiable
 
-  /// Ranges closer than this many bytes are sent as one: a part's head would cost as much as the gap.
+  /// Ranges with a smaller gap than this many bytes are joined: the head of another part would be as long as the gap.
   private static let worthlessGap: UInt64 = 80
   private static let toleratedOverlaps = 2
 
   /// - Parameters:
   ///   - length: of the whole representation, in bytes.
-  ///   - maxRanges: the most elements that are honoured; more, or elements that ask for more than the whole or
-  ///     overlap more than twice, select the whole (CVE-2011-3192).
+  ///   - maxRanges: the most elements. More elements, elements that are longer than the whole in sum, or more than two overlaps
+  ///     select the whole (CVE-2011-3192).
   package init(_ field: RangeField, length: UInt64, maxRanges: Int) {
     guard field.specs.count <= maxRanges else {
       self = .whole
@@ -33,7 +33,7 @@ package enum RangeSelection: Hashable, Sendable {
     }
   }
 
-  /// A suffix of an empty representation is satisfiable, yet no 206 can express it.
+  /// The selection of an empty representation: a suffix is satisfiable, but no 206 can express it, so the whole is sent.
   private static func ofNothing(_ field: RangeField) -> RangeSelection {
     let asksForSuffix = field.specs.contains {
       if case .suffix(let count) = $0 { count > 0 } else { false }
@@ -51,7 +51,7 @@ package enum RangeSelection: Hashable, Sendable {
     return parts.count == 1 ? .single(parts[0]) : .several(parts)
   }
 
-  /// Each joined run takes the place of its first member; `nil` when too many overlap.
+  /// Joins ranges that overlap or are close; a joined one takes the place of its first member. `nil` when too many overlap.
   private static func coalesce(_ ranges: [ByteRange]) -> [ByteRange]? {
     var runs: [(range: ByteRange, place: Int)] = []
     var overlaps = 0

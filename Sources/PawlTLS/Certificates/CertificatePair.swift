@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A certificate, its chain and its key, read and found to belong together.
+/// A certificate with its chain and its key, which were checked to belong together.
 struct CertificatePair {
   let files: TLSKeyPair
   /// The leaf first; never empty.
@@ -27,15 +27,15 @@ struct CertificatePair {
     }
   }
 
-  /// Who issued the only certificate of the file, where that is somebody else.
+  /// The issuer of the only certificate in the file, unless it is self-issued.
   var missingIssuer: String? { chain.count == 1 && !leaf.isSelfIssued ? leaf.issuer : nil }
 
-  /// What does not hinder, but will disappoint somebody.
+  /// Problems that do not prevent loading, but that clients will notice.
   var warnings: [TLSProblem] {
     guard !leaf.isSelfIssued else { return [] }
     let file = files.certificate
     guard chain.count > 1 else {
-      // Where an authority of one's own has issued it, its root is what clients have.
+      // A private authority may have issued it directly: its clients have that root.
       guard leaf.saysWhereIssuerIs else { return [] }
       let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it can not verify"
       return [TLSProblem(words, file: file)]

@@ -1,9 +1,9 @@
 import CLinux
 import COpenSSL
 
-/// What a certificate says.
+/// The contents of a certificate.
 extension Certificate {
-  /// DNS names (RFC 6125: the common name only where there is no other), lower case.
+  /// DNS names in lower case; the common name only where there is no other name (RFC 6125).
   var dnsNames: [String] { names.filter { !$0.isAddress }.map(\.text) }
   /// DNS names and addresses.
   var allNames: [String] { names.map(\.text) }
@@ -43,8 +43,8 @@ extension Certificate {
     X509_NAME_cmp(X509_get_subject_name(other.raw), X509_get_issuer_name(raw)) == 0
   }
 
-  /// Whether it says where its issuer's certificate can be fetched (RFC 5280 §4.2.2.1): those of public authorities do, which
-  /// are issued by an intermediate one.
+  /// Whether the certificate gives a URL of its issuer's certificate (RFC 5280 §4.2.2.1). Certificates of public authorities do,
+  /// and are issued by an intermediate one.
   var saysWhereIssuerIs: Bool {
     guard let found = X509_get_ext_d2i(raw, NID_info_access, nil, nil) else { return false }
     let entries = OpaquePointer(found)
@@ -58,7 +58,7 @@ extension Certificate {
   var notBefore: Int64 { seconds(X509_get0_notBefore(raw)) }
   var notAfter: Int64 { seconds(X509_get0_notAfter(raw)) }
 
-  /// OpenSSL's number of the kind of key: an `SSL_CTX` has one slot for each.
+  /// OpenSSL's number of the kind of key: an `SSL_CTX` holds one certificate of each kind.
   var keyType: CInt { X509_get0_pubkey(raw).map { EVP_PKEY_get_base_id($0) } ?? 0 }
 
   /// `ECDSA P-256`, `RSA 2048`, `Ed25519`.
@@ -83,7 +83,7 @@ extension Certificate {
 }
 
 extension PeerCertificate {
-  /// `nil` where OpenSSL cannot write it.
+  /// `nil` when OpenSSL cannot encode it.
   init?(x509: OpaquePointer) {
     guard let der = encoded({ i2d_X509(x509, $0) }),
       let issuer = encoded({ i2d_X509_NAME(X509_get_issuer_name(x509), $0) }),
@@ -93,7 +93,7 @@ extension PeerCertificate {
   }
 }
 
-/// Runs one of OpenSSL's `i2d` functions and copies what it made.
+/// Runs one of OpenSSL's `i2d` functions and copies its output; `nil` when it fails.
 func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
   var pointer: UnsafeMutablePointer<UInt8>?
   let count = write(&pointer)

@@ -1,21 +1,25 @@
 import COpenSSL
 
-/// A response of an OCSP responder (RFC 6960), to be sent with the certificate that it is about.
+/// An OCSP response (RFC 6960) that is sent with its certificate.
 struct OCSPStaple: Hashable, Sendable {
   let response: [UInt8]
-  /// Seconds since 1970; from then on it is not sent any more. `Int64.max` where it does not say.
+  /// Seconds since 1970 until which it is sent; `Int64.max` where the response gives no end.
   let until: Int64
 
-  /// What a response is for one certificate.
+  /// How an OCSP response relates to one certificate.
   enum Match: Hashable {
     case fits(OCSPStaple)
-    /// It is about this certificate, but is of no use.
+    /// It is about this certificate, but cannot be used; with the reason.
     case unfit(String)
     case another
   }
 
-  /// - Parameter issuer: of the certificate, where its chain has it.
-  /// - Throws: ``TLSProblem`` where the file is no OCSP response.
+  /// Finds out whether the response in a file is for a certificate.
+  /// - Parameters:
+  ///   - leaf: the certificate.
+  ///   - issuer: its issuer, where the chain has it.
+  ///   - now: seconds since 1970.
+  /// - Throws: ``TLSProblem`` when the file is no OCSP response.
   static func match(
     _ file: PEMFile, _ leaf: Certificate, issuer: Certificate?, now: Int64
   ) throws(TLSProblem) -> Match {

@@ -1,23 +1,23 @@
 import CLinux
 import COpenSSL
 
-/// A certificate of OpenSSL's with one owner.
+/// A reference to a certificate of OpenSSL, freed with this object.
 final class Certificate {
   let raw: OpaquePointer
   init(adopting raw: OpaquePointer) { self.raw = raw }
   deinit { X509_free(raw) }
 }
 
-/// A private key of OpenSSL's with one owner.
+/// A reference to a private key of OpenSSL, freed with this object.
 final class PrivateKey {
   let raw: OpaquePointer
   init(adopting raw: OpaquePointer) { self.raw = raw }
   deinit { EVP_PKEY_free(raw) }
 }
 
-/// A file of certificates or keys, read whole before anything is made of it.
+/// A file of certificates or keys, read as a whole before it is parsed.
 struct PEMFile {
-  /// Larger ones are no certificates, in bytes.
+  /// The largest file that is read, in bytes.
   static let limit = 8 << 20
   let path: String
   let bytes: [UInt8]
@@ -44,7 +44,7 @@ struct PEMFile {
   }
 
   /// All certificates, in their order.
-  /// - Throws: ``TLSProblem`` where there is none, or one is damaged.
+  /// - Throws: ``TLSProblem`` when there is none, or one is damaged.
   func certificates() throws(TLSProblem) -> [Certificate] {
     let bio = memory()
     defer { BIO_free(bio) }
@@ -74,7 +74,7 @@ struct PEMFile {
   }
 
   private func memory() -> OpaquePointer {
-    // OpenSSL copies nothing here, so it gets a BIO of its own to keep what it reads.
+    // A BIO of its own holds a copy of the bytes while OpenSSL parses them.
     guard let bio = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory") }
     BIO_write(bio, bytes, CInt(bytes.count))
     return bio

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Words for a certificate that was not accepted, with whose it is and what it would have to be.
+/// Describes why a certificate was not accepted: whose it is, and what was expected.
 enum VerifyProblem {
-  /// From OpenSSL's callback, about the certificate at hand.
+  /// Describes the error of the current certificate in a verify callback of OpenSSL.
   static func describe(_ store: OpaquePointer, expected: String) -> String {
     let code = Int(X509_STORE_CTX_get_error(store))
     let leaf = X509_STORE_CTX_get0_cert(store).flatMap { hold($0) }
@@ -35,11 +35,11 @@ enum VerifyProblem {
     }
   }
 
-  /// `2026-11-21`.
+  /// A date such as `2026-11-21`, from seconds since 1970.
   static func day(_ seconds: Int64) -> String {
     var days = seconds / 86_400
     if seconds % 86_400 < 0 { days -= 1 }
-    // Days to a date, years beginning in March (H. Hinnant, chrono-compatible low-level date algorithms).
+    // Converts days to a date, with years that begin in March (H. Hinnant, chrono-compatible low-level date algorithms).
     days += 719_468
     let era = (days >= 0 ? days : days - 146_096) / 146_097
     let dayOfEra = days - era * 146_097

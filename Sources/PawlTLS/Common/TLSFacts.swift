@@ -1,17 +1,17 @@
-/// What a handshake came to.
+/// The results of a handshake.
 package struct TLSFacts: Sendable {
   package var version: TLSVersion
-  /// As OpenSSL calls it: `TLS_AES_128_GCM_SHA256`.
+  /// The cipher suite by OpenSSL's name: `TLS_AES_128_GCM_SHA256`.
   package var cipher: String
   /// The protocol both sides agreed on (RFC 7301): `h2`, `http/1.1`, or empty.
   package var applicationProtocol: [UInt8]
-  /// What the client asked for by SNI, lower case; empty when it did not.
+  /// The name that the client sent by SNI, in lower case; empty without SNI.
   package var serverName: [UInt8]
-  /// Server side: index of the section, in the order given to the context, whose certificate was shown.
+  /// Server side: the index of the section whose certificate was sent, in the order given to the context.
   package var section: Int
   /// Whether a session was resumed.
   package var isResumed: Bool
-  /// What the peer proved to be. Server side: verified against `client-ca`.
+  /// The verified certificate of the peer. Server side: verified against `client-ca`.
   package var peerCertificate: PeerCertificate?
 
   package init(
@@ -24,13 +24,13 @@ package struct TLSFacts: Sendable {
   }
 }
 
-/// A verified certificate of the other side.
+/// A verified certificate of the peer.
 package struct PeerCertificate: Hashable, Sendable {
   /// The certificate, DER.
   package var der: [UInt8]
-  /// Issuer and subject, DER, one behind the other: who it is, also after a renewal.
+  /// Issuer and subject in DER, joined: they identify the peer also after a renewal.
   package var identity: [UInt8]
-  /// The subject, as RFC 2253 writes it.
+  /// The subject, in the form of RFC 2253.
   package var subject: String
 
   package init(der: [UInt8], identity: [UInt8], subject: String) {
@@ -38,7 +38,7 @@ package struct PeerCertificate: Hashable, Sendable {
   }
 }
 
-/// What `pawl check`, the log and `pawl version` say about a certificate.
+/// The facts about a certificate for `pawl check`, the log and `pawl version`.
 package struct CertificateFacts: Hashable, Sendable {
   /// Name of the `[tls:NAME]`.
   package var section: String
@@ -50,9 +50,9 @@ package struct CertificateFacts: Hashable, Sendable {
   /// Seconds since 1970.
   package var notBefore: Int64
   package var notAfter: Int64
-  /// Whether a response to staple belongs to it.
+  /// Whether an OCSP response is stapled to it.
   package var isStapled: Bool
-  /// Who issued it, where the file holds nothing but this certificate: clients must have that one's.
+  /// The issuer, where the file holds only this certificate: clients need the certificate of the issuer themselves.
   package var missingIssuer: String?
 
   package init(

@@ -1,7 +1,7 @@
 /// Why a handshake failed.
 package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// The peer closed, or sent something that is no TLS.
+    /// The peer closed the connection, or sent something that is not TLS.
     case protocolError
     /// The peer's certificate is not trusted, not in time, or not for the name (RFC 9209: `tls_certificate_error`).
     case certificate
@@ -9,9 +9,9 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case alert(UInt8)
   }
   package var kind: Kind
-  /// In OpenSSL's words, and precise about certificates.
+  /// The reason in OpenSSL's words; more precise for certificates.
   package var reason: String
-  /// What came was HTTP in clear.
+  /// Whether the peer sent HTTP in clear.
   package var isClearRequest = false
 
   package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }

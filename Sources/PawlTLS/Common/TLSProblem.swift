@@ -1,6 +1,6 @@
-/// What is wrong with a certificate, a key or a setting of TLS, in words that an operator can act on.
+/// A problem with a certificate, a key or a setting of TLS, in words that an operator can act on.
 package struct TLSProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file it concerns, when it is one.
+  /// The file with the problem, if it is in a file.
   package var file: String?
   package var reason: String
 

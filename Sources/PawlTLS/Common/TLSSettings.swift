@@ -8,16 +8,16 @@ package struct TLSKeyPair: Hashable, Sendable {
   package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
 }
 
-/// `[tls:NAME]`: one identity of a listener, in one or several kinds of key.
+/// A section `[tls:NAME]`: one identity of a listener, with one or several kinds of key.
 package struct TLSServerSettings: Hashable, Sendable {
   package enum ClientCertificates: Hashable, Sendable { case off, optional, required }
 
   package var name: String
-  /// Never empty. Of each kind of key (ECDSA, RSA) and set of names one.
+  /// Never empty: one pair for each kind of key (ECDSA, RSA) and set of names.
   package var pairs: [TLSKeyPair]
-  /// Files with a DER-encoded OCSP response; each is stapled to the certificate that it is about.
+  /// Files with a DER-encoded OCSP response each, which is stapled to its certificate.
   package var ocspResponses: [String]
-  /// PEM file of the authorities that may have issued clients' certificates.
+  /// PEM file of the authorities that clients' certificates have to come from.
   package var clientCA: String?
   package var clientCertificates: ClientCertificates
   package var minVersion: TLSVersion
@@ -30,23 +30,23 @@ package struct TLSServerSettings: Hashable, Sendable {
     (self.clientCertificates, self.minVersion) = (clientCertificates, minVersion)
   }
 
-  /// All files it is made of.
+  /// All files of the section.
   package var files: [String] {
     pairs.flatMap { [$0.certificate, $0.key] } + ocspResponses + (clientCA.map { [$0] } ?? [])
   }
 }
 
-/// How an origin is spoken to over TLS.
+/// The settings of TLS to an origin.
 package struct TLSClientSettings: Hashable, Sendable {
-  /// Whether the origin's certificate has to be right: chain, time and name.
+  /// Whether the origin's certificate is verified: chain, time and name.
   package var verifies: Bool
   /// PEM file of the authorities trusted instead of the system's.
   package var ca: String?
-  /// What pawl shows when the origin asks who it is.
+  /// The certificate of pawl, for origins that request one.
   package var pair: TLSKeyPair?
   package var minVersion: TLSVersion
   package var maxVersion: TLSVersion
-  /// What is offered by ALPN (RFC 7301), by preference.
+  /// The protocols offered by ALPN (RFC 7301), in order of preference.
   package var protocols: [String]
 
   package init(

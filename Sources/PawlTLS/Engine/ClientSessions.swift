@@ -1,20 +1,22 @@
 import COpenSSL
 import PawlBase
 
-/// Sessions that origins gave, to be resumed: few for each place, and the places used last. Safe on any thread.
+/// Sessions of origins, for resumption: a few for each place (an address with its name), and only the places used last. Safe on
+/// any thread.
 final class ClientSessions: Sendable {
-  /// Sessions kept for one place.
+  /// The most sessions that are kept for one place.
   static let perPlace = 8
   static let places = 256
 
-  /// A session with one owner.
+  /// A reference to a session of OpenSSL, freed with this object.
   final class Session: @unchecked Sendable {
-    // Safe: OpenSSL counts references under its own locks; nobody changes a session that is kept here.
+    // Safe: OpenSSL counts references under its own locks, and a session that is kept here is not changed.
     let raw: OpaquePointer
     init(adopting raw: OpaquePointer) { self.raw = raw }
     deinit { SSL_SESSION_free(raw) }
 
-    /// TLS 1.3 (RFC 8446 C.4): for one use, so that nobody can tell that two connections are of one client.
+    /// Whether the session is of TLS 1.3 and so for one use only: a reused ticket would link two connections of one client
+    /// (RFC 8446 C.4).
     var isForOneUse: Bool { SSL_SESSION_get_protocol_version(raw) == TLS1_3_VERSION }
     func isUsable(at now: Int64) -> Bool {
       SSL_SESSION_is_resumable(raw) == 1
@@ -48,10 +50,10 @@ final class ClientSessions: Sendable {
       }
       return dropped
     }
-    withExtendedLifetime(dropped) {}  // Let go of without the lock.
+    withExtendedLifetime(dropped) {}  // Freed after the lock is released.
   }
 
-  /// The newest session of the place.
+  /// Takes the newest usable session of the place.
   func take(for place: String, now: Int64) -> Session? {
     state.withLock { state in
       guard var entry = state.places[place] else { return nil }

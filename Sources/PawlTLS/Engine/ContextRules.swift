@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// What holds for every connection, whichever side of it is pawl's.
+/// The rules of all connections, on the server side and the client side.
 enum ContextRules {
-  /// OpenSSL's buffer for what came ahead of the record at hand, in bytes: it is there while records arrive.
+  /// The size of OpenSSL's buffer for bytes ahead of the current record; it exists while records arrive.
   static let readAhead = 64 << 10
   /// TLS 1.2: ephemeral keys and authenticated ciphers only.
   static let ciphers = [
@@ -10,7 +10,7 @@ enum ContextRules {
     "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
   ].joined(separator: ":")
   static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-  /// By preference; the first three are what clients offer a share for.
+  /// Key exchange groups in order of preference; clients send key shares for the first three.
   static let groups = "X25519:P-256:P-384:X448:P-521:ffdhe2048:ffdhe3072:ffdhe4096:ffdhe6144:ffdhe8192"
 
   /// A new `SSL_CTX` with these rules.
@@ -38,7 +38,7 @@ enum ContextRules {
     }
   }
 
-  /// Puts a certificate, its chain and its key into their place by kind of key.
+  /// Sets a certificate, its chain and its key in a context, in the slot of its kind of key.
   static func use(_ pair: CertificatePair, in context: OpaquePointer) throws(TLSProblem) {
     guard let chain = OPENSSL_sk_new_null() else { throw TLSProblem("out of memory") }
     defer { OPENSSL_sk_free(chain) }

@@ -1,8 +1,8 @@
 import CLinux
 
-/// Whether this kernel can do the records of TLS itself, so that `sendfile` works on protected connections.
+/// Whether this kernel can encrypt TLS records itself (kTLS), so that `sendfile` works on TLS connections.
 package enum KernelTLS {
-  /// Found out once, on a connection made for it: the "upper layer protocol" can only be set on a connected socket
+  /// Found out once, on a connection made for this purpose: the "upper layer protocol" can be set on connected sockets only
   /// (Documentation/networking/tls.rst of Linux).
   package static let isAvailable = probe()
 
@@ -15,7 +15,7 @@ package enum KernelTLS {
     return "tls".withCString { setsockopt(near, CInt(IPPROTO_TCP), CInt(TCP_ULP), $0, 4) == 0 }
   }
 
-  /// Two ends of a connection within this machine.
+  /// The two ends of a TCP connection within this machine.
   private static func connectedPair() -> (CInt, CInt)? {
     let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let listener = socket(AF_INET, kind, 0)

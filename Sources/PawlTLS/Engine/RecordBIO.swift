@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// The way between OpenSSL and a ``TLSEngine``: what it reads comes from the socket, what it writes is gathered.
+/// The BIO between OpenSSL and a ``TLSEngine``: reads come from the socket, writes are gathered.
 enum RecordBIO {
   private struct Method: @unchecked Sendable {
-    // Safe: set up once, before anybody has it, and only read afterwards.
+    // Safe: set up once, before its first use, and only read afterwards.
     let raw: OpaquePointer
   }
 
@@ -21,10 +21,10 @@ enum RecordBIO {
     return Method(raw: raw)
   }()
 
-  /// Owned by the caller, and after it by the `SSL` of `engine`.
+  /// Makes a BIO. The caller frees it, or passes it to the `SSL` of `engine`.
   static func make(for engine: TLSEngine) -> OpaquePointer {
     guard let bio = BIO_new(method.raw) else { preconditionFailure("out of memory") }
-    // Safe: the engine outlives its `SSL`, and with it this BIO's last use.
+    // Safe: the engine outlives its `SSL`, and so the last use of this BIO.
     BIO_set_data(bio, Unmanaged.passUnretained(engine).toOpaque())
     return bio
   }

@@ -1,16 +1,15 @@
-/// Memory that all protected connections of one loop share, one at a time: none of them holds a buffer while it is
-/// idle.
+/// Memory that all TLS connections of one loop share, one at a time: an idle connection holds no buffer.
 package final class RecordScratch {
-  /// Records are gathered up to here for one system call, in bytes.
+  /// The bytes of records that are gathered for one system call.
   static let gatherSize = 128 << 10
-  /// Content of files on its way into records.
+  /// The buffer for content of files before it is encrypted, in bytes.
   static let contentSize = 64 << 10
-  /// The largest record there is, on the wire (RFC 5246 6.2.3).
+  /// The largest record on the wire, in bytes (RFC 5246 §6.2.3).
   static let recordSize = 5 + RecordSizer.full + 2048
 
   let records: UnsafeMutableRawBufferPointer
   let content: UnsafeMutableRawBufferPointer
-  /// Bytes of `records` in use; 0 whenever no engine is at work.
+  /// The bytes of `records` in use; 0 whenever no engine is working.
   var filled = 0
 
   package init() {

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// What OpenSSL asks while it shakes hands with a client. Each call comes from within a call on the connection's engine,
-/// which holds on to the ``TLSServerContext``.
+/// The callbacks of OpenSSL during a handshake with a client. Each call comes from within a call of the connection's engine,
+/// which keeps the ``TLSServerContext`` alive.
 enum ServerCallbacks {
   static func install(in context: OpaquePointer) {
     SSL_CTX_set_client_hello_cb(context, onClientHello, nil)
@@ -12,7 +12,7 @@ enum ServerCallbacks {
     pawl_ssl_ctx_set_status_callback(context, onStatus)
   }
 
-  /// The host name in the extension (RFC 6066 3), lower case; `nil` where there is none.
+  /// The host name in the server_name extension (RFC 6066 §3), in lower case; `nil` where there is none.
   static func serverName(_ extensionContent: UnsafeRawBufferPointer) -> [UInt8]? {
     func number(_ at: Int) -> Int { Int(extensionContent[at]) << 8 | Int(extensionContent[at + 1]) }
     guard extensionContent.count > 5, number(0) == extensionContent.count - 2, extensionContent[2] == 0 else {
@@ -26,7 +26,8 @@ enum ServerCallbacks {
     return name
   }
 
-  /// Where the protocol that both sides speak stands in a client's list (RFC 7301 3.1), by our preference.
+  /// The place of the chosen protocol in a client's ALPN list (RFC 7301 §3.1), by the preference of pawl; `nil` when none is
+  /// known.
   static func choose(from list: UnsafeRawBufferPointer, offersHTTP2: Bool) -> Range<Int>? {
     let known = offersHTTP2 ? ["h2", "http/1.1", "http/1.0"] : ["http/1.1", "http/1.0"]
     for name in known {
@@ -61,7 +62,7 @@ private func onClientHello(
   return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// Tells the client that its name was of use.
+/// Confirms to the client that its name was used.
 private func onServerName(
   _: OpaquePointer?, _: UnsafeMutablePointer<CInt>?, _: UnsafeMutableRawPointer?
 ) -> CInt { SSL_TLSEXT_ERR_OK }
@@ -89,7 +90,7 @@ private func onStatus(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CIn
   return SSL_TLSEXT_ERR_OK
 }
 
-/// Seals (`isNew`) or opens a ticket. 0: without one; 1: done; 2: opened, and worth a new one; -1: the handshake fails.
+/// Encrypts (`isNew`) or decrypts a ticket. 0: no ticket; 1: done; 2: decrypted, and to be renewed; -1: the handshake fails.
 private func onTicket(
   _ ssl: OpaquePointer?, _ name: UnsafeMutablePointer<UInt8>?, _ vector: UnsafeMutablePointer<UInt8>?,
   _ cipher: OpaquePointer?, _ mac: OpaquePointer?, _ isNew: CInt
@@ -105,17 +106,17 @@ private func onTicket(
   }
   guard let (key, isCurrent) = keys.find(UnsafeRawBufferPointer(start: name, count: 16)) else { return 0 }
   guard setMAC(mac, key), EVP_DecryptInit_ex(cipher, TicketCipher.raw, nil, key.cipher, vector) == 1 else { return -1 }
-  // In TLS 1.3 each resumption uses its ticket up, and gets a new one.
+  // In TLS 1.3 each ticket is for one resumption, and is renewed.
   return isCurrent && SSL_version(ssl) != TLS1_3_VERSION ? 1 : 2
 }
 
-/// What tickets are encrypted with, looked up once: by `EVP_aes_256_cbc` OpenSSL would look for it again each time.
+/// The cipher of tickets, looked up once: `EVP_aes_256_cbc` would make OpenSSL look it up for each ticket.
 private enum TicketCipher {
   // Safe: made once, never changed, and never freed.
   nonisolated(unsafe) static let raw = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 }
 
-/// Notes in the ticket when the session began: each resumption makes new tickets, but proves nothing anew.
+/// Writes the time of the full handshake into the ticket: a resumption makes new tickets, but verifies nothing anew.
 private func onTicketMade(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   guard let ssl, let server = TLSEngine.of(ssl)?.server, let session = SSL_get_session(ssl),
     TicketAge.began(session) == nil
@@ -140,12 +141,12 @@ private func onTicketOpened(
   }
 }
 
-/// How long what a client proved may be believed without being proved again.
+/// How long a verified client certificate is accepted without a full handshake.
 enum TicketAge {
-  /// Since the full handshake, in seconds.
+  /// The limit since the full handshake, in seconds.
   static let limit = TicketKeys.rotation + TicketKeys.grace
 
-  /// When the full handshake was, as the ticket says; `nil` in a session that has none yet.
+  /// The time of the full handshake, from the ticket; `nil` in a session without it.
   static func began(_ session: OpaquePointer) -> Int64? {
     var bytes: UnsafeMutableRawPointer?
     var count = 0

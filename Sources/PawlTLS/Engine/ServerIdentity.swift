@@ -1,18 +1,18 @@
 import COpenSSL
 
-/// The certificates for one set of names, of different kinds of key side by side, in an `SSL_CTX` of their own.
+/// The certificates for one set of names, with different kinds of key, in their own `SSL_CTX`.
 final class ServerIdentity: @unchecked Sendable {
-  // Safe: all is set up by the thread that makes it, before another has it, and read-only then; OpenSSL counts and
-  // locks what it changes in an `SSL_CTX`.
+  // Safe: set up by one thread before other threads use it, and read-only then. OpenSSL synchronises what it changes in an
+  // `SSL_CTX`.
   let context: OpaquePointer
   let section: Int
-  /// Binds tickets to who asks what of the client (32 bytes).
+  /// The session ID context of 32 bytes: it binds tickets to the section and its demands on client certificates.
   let sessionID: [UInt8]
   let verifyMode: CInt
   let minVersion: TLSVersion
   private(set) var keyTypes: Set<CInt> = []
   private(set) var names: Set<String> = []
-  /// By the certificate's address in `context`, which keeps it.
+  /// The OCSP responses by the address of the certificate, which `context` keeps alive.
   private var staples: [OpaquePointer: OCSPStaple] = [:]
 
   init(_ section: Int, _ settings: TLSServerSettings, _ clients: ClientAuthority?) throws(TLSProblem) {
@@ -43,7 +43,7 @@ final class ServerIdentity: @unchecked Sendable {
   func staple(_ staple: OCSPStaple, to leaf: Certificate) { staples[leaf.raw] = staple }
   func staple(for certificate: OpaquePointer) -> OCSPStaple? { staples[certificate] }
 
-  /// Gives a connection the certificates and demands of this identity.
+  /// Sets the certificates and the demands of this identity on a connection.
   func apply(to ssl: OpaquePointer) {
     SSL_set_SSL_CTX(ssl, context)
     SSL_set_verify(ssl, verifyMode, nil)
@@ -58,9 +58,9 @@ final class ServerIdentity: @unchecked Sendable {
   }
 }
 
-/// Who may have issued clients' certificates.
+/// The authorities that clients' certificates have to come from.
 final class ClientAuthority {
-  /// What the file holds.
+  /// The bytes of the file.
   let bytes: [UInt8]
   private let certificates: [Certificate]
   private let path: String
@@ -79,12 +79,12 @@ final class ClientAuthority {
   }
 }
 
-/// Authorities to verify against.
+/// Makes stores of trusted authorities.
 enum TrustStore {
-  /// Certificates between the peer's and the authority's at most.
+  /// The most certificates between the peer's and the authority's.
   static let depth: CInt = 8
 
-  /// A chain may end at any of them: one that is no root, or the peer's own, is trusted as it is.
+  /// Makes a store. A chain may end at any of the certificates: an intermediate one, or the peer's own, is trusted as it is.
   static func make(_ certificates: [Certificate]) -> OpaquePointer? {
     guard let store = X509_STORE_new() else { return nil }
     for certificate in certificates { X509_STORE_add_cert(store, certificate.raw) }

@@ -3,13 +3,13 @@ import COpenSSL
 
 /// The authorities that this system trusts.
 enum SystemAuthorities {
-  /// Where distributions keep them all in one file.
+  /// The files in which distributions keep all trusted authorities.
   static let files = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
   ]
 
-  /// Read whole, so that no loop waits for a disk later: `SSL_CERT_FILE`, else the first file that is there.
+  /// Reads `SSL_CERT_FILE`, else the first file that exists; as a whole, so that no loop waits for the disk later.
   static func store() throws(TLSProblem) -> OpaquePointer? {
     if let named = getenv("SSL_CERT_FILE") {
       return TrustStore.make(try PEMFile(String(cString: named)).certificates())

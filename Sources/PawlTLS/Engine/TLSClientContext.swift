@@ -3,11 +3,11 @@ import COpenSSL
 
 /// The client side of TLS for one upstream, with the sessions that can be resumed. Safe on any thread.
 package final class TLSClientContext: @unchecked Sendable {
-  // Safe: set up by the thread that makes it, before another has it; OpenSSL counts and locks what it changes in it.
+  // Safe: set up by one thread before other threads use it. OpenSSL synchronises what it changes in it.
   private let context: OpaquePointer
   private let verifies: Bool
   let sessions = ClientSessions()
-  /// What is doubtful, but loads.
+  /// Problems that do not prevent loading.
   package let warnings: [TLSProblem]
 
   /// Reads all files. Blocking: never on a loop.
@@ -37,11 +37,12 @@ package final class TLSClientContext: @unchecked Sendable {
 
   deinit { SSL_CTX_free(context) }
 
-  /// For one connected socket.
+  /// Makes an engine for one connected socket.
   /// - Parameters:
-  ///   - serverName: a DNS name, sent by SNI, or a literal address, which is not; what the certificate has to be for.
-  ///     Lower case, without brackets.
-  ///   - place: whose sessions may be resumed: the same for all connections to one address and port of one server.
+  ///   - serverName: the name that the certificate has to be for: a DNS name, which is sent by SNI, or a literal address, which
+  ///     is not. In lower case, without brackets.
+  ///   - place: the key of the sessions that may be resumed: the same for all connections to one address and port of one
+  ///     server.
   package func makeEngine(serverName: String, place: String) -> TLSEngine {
     guard let ssl = SSL_new(context) else { preconditionFailure("out of memory") }
     let engine = TLSEngine(ssl, keeper: self, isClient: true)
@@ -53,17 +54,17 @@ package final class TLSClientContext: @unchecked Sendable {
       let isBound =
         isAddress
         ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), serverName) : SSL_set1_host(ssl, serverName)
-      // Without a name any certificate would do.
+      // Without a name, any certificate would be accepted.
       if isBound != 1 || serverName.isEmpty { engine.refuse("there is no name to compare the certificate with") }
     }
-    // A session holds what was verified: for this name alone.
+    // A session keeps the result of the verification: it may be used for this name only.
     engine.sessionPlace = "\(serverName)\0\(place)"
     engine.sessions = sessions
     if let session = sessions.take(for: engine.sessionPlace, now: wallSeconds()) { resume(session, ssl) }
     return engine
   }
 
-  /// A session of TLS 1.2 is used by several connections: each gets a copy, as OpenSSL writes into those in use.
+  /// Resumes a session. One of TLS 1.2 serves several connections: each gets a copy, since OpenSSL changes sessions in use.
   private func resume(_ session: ClientSessions.Session, _ ssl: OpaquePointer) {
     if session.isForOneUse {
       SSL_set_session(ssl, session.raw)

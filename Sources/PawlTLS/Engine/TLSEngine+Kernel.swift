@@ -1,8 +1,8 @@
 import CLinux
 import COpenSSL
 
-/// Where the kernel makes the records (`SSL_OP_ENABLE_KTLS`): what is written to the socket is encrypted on its way, so
-/// that nothing has to be gathered and nothing is kept.
+/// Sending through kernel TLS (`SSL_OP_ENABLE_KTLS`): the kernel encrypts what is written to the socket, so that nothing is
+/// gathered or kept.
 extension TLSEngine {
   func kernelWrite(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ more: Bool) -> Step {
     var pieces = [first, second].map {
@@ -36,12 +36,12 @@ extension TLSEngine {
       let code = pawl_errno()
       if SSL_get_error(ssl, CInt(sent)) == SSL_ERROR_WANT_WRITE || code == EAGAIN { return .wouldBlock }
       if code == EINTR { continue }
-      // What is wrong with the file says nothing about the connection.
+      // An error of the file is no error of the connection.
       return code == EPIPE || code == ECONNRESET || code == 0 ? fail(code == 0 ? EPROTO : code) : .failed(code)
     }
   }
 
-  /// Sends `close_notify`, or owes it.
+  /// Sends `close_notify`; when the socket is full, it is sent later.
   func kernelEnd() {
     ERR_clear_error()
     let result = SSL_shutdown(ssl)

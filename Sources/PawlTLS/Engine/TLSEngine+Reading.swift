@@ -2,12 +2,14 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// Decrypts what has come, as much as fits; the socket is asked at most once after it had less than was asked for.
+  /// Decrypts received records into the buffer, as much as fits. After the socket had less than was requested, it is read at most
+  /// once more.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
     guard buffer.count > 0, let base = buffer.baseAddress else { return .bytes(0) }
     if let end = reading.tell() { return end }
     guard facts != nil else { return .failed(ENOTCONN) }
-    // What was received ahead comes first, where the socket had no more then: it is asked again only where that is not enough.
+    // Records that were read ahead come first. If the socket was empty after them, it is read again only when they are not
+    // enough.
     var mayAsk = reading == .holding && socket == .drained
     if !mayAsk { prepareReceiving() }
     var filled = 0
@@ -28,7 +30,7 @@ extension TLSEngine {
       }
       let isHolding = SSL_has_pending(ssl) == 1
       reading.noteHolding(isHolding)
-      // All that has left the socket is read: OpenSSL would only ask for what is not there.
+      // All received bytes are decrypted: OpenSSL would only read from an empty socket.
       if socket == .drained, !isHolding { break }
     }
     sendReplies()
@@ -36,7 +38,7 @@ extension TLSEngine {
     return reading.tell() ?? .wouldBlock
   }
 
-  /// Whether ``read(into:)`` has something to give although the socket may never become readable again.
+  /// Whether ``read(into:)`` has bytes or an end to return although the socket may never become readable again.
   package var hasUnread: Bool {
     switch reading {
     case .idle: false
@@ -46,7 +48,7 @@ extension TLSEngine {
     }
   }
 
-  /// Whether what has come holds anything for the reader: `false` when it was only TLS's own (session tickets).
+  /// Whether the received records hold content or the end: `false` when they were only for TLS itself (session tickets).
   package func hasContent() -> Bool {
     guard !reading.isOver, facts != nil else { return true }
     prepareReceiving()
@@ -76,12 +78,12 @@ extension TLSEngine {
       } else {
         reading.ended(.failed(EPROTO))
         readFailure = TLSFailure(error.peerAlert.map { .alert($0) } ?? .protocolError, error.reason)
-        _ = writing.end()  // A fatal alert was the last word.
+        _ = writing.end()  // After a fatal alert nothing more may be sent.
       }
     }
   }
 
-  /// What reading itself made: alerts, answers to new keys. What was held back before it waits on for its company.
+  /// Sends records that reading caused: alerts, responses to key updates. Records that were held back before wait on.
   private func sendReplies() { if scratch?.filled != 0 { sendRecords(more: false) } }
 
   func prepareReceiving() {
@@ -89,7 +91,7 @@ extension TLSEngine {
     receiveBudget = Self.receiveLimit
   }
 
-  /// For OpenSSL: bytes of the socket.
+  /// Reads bytes from the socket, for OpenSSL.
   func receive(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Step {
     switch socket {
     case .open: guard receiveBudget > 0 else { return .wouldBlock }

@@ -2,12 +2,12 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// Ciphertext that the kernel has not taken, in bytes.
+  /// The ciphertext that the kernel has not accepted yet, in bytes; one more while `close_notify` is still to be sent.
   package var pendingCount: Int { pendingLength + (writing == .owing ? 1 : 0) }
 
-  /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
+  /// Encrypts both pieces, in this order, and sends them until the socket accepts no more.
   /// - Parameters:
-  ///   - more: further bytes follow at once: a small rest may wait for them until ``flush()``.
+  ///   - more: whether more bytes follow at once. Up to a full record may then wait for them until ``flush()``.
   ///   - now: monotonic, in nanoseconds.
   package func write(
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
@@ -16,7 +16,7 @@ extension TLSEngine {
     if kernelSends { return kernelWrite(first, second, more) }
     var sent = 0
     if first.count > 0, first.count < RecordSizer.full, second.count > 0, let content = scratch?.content {
-      // One record for a head and what follows it.
+      // A head and the content behind it share a record.
       let share = min(second.count, RecordSizer.full - first.count)
       content.copyMemory(from: first)
       UnsafeMutableRawBufferPointer(rebasing: content[first.count...]).copyMemory(
@@ -59,7 +59,7 @@ extension TLSEngine {
     return trouble ?? .wouldBlock
   }
 
-  /// Sends what is kept. `true` when the kernel has all of it, or never will.
+  /// Sends the kept ciphertext. `true` when the kernel has accepted all of it, or never will.
   @discardableResult
   package func flush() -> Bool {
     isBlocked = false
@@ -68,8 +68,8 @@ extension TLSEngine {
     return pendingCount == 0
   }
 
-  /// Puts `close_notify` behind all that was written, unless the connection broke. Reading goes on. The caller's FIN follows at
-  /// once where the socket took all, and leaves with it in one packet.
+  /// Sends `close_notify` behind all that was written, unless the connection is broken. Reading goes on. When the socket accepted
+  /// all, the caller's FIN follows at once, in the same packet.
   package func endWriting() {
     guard writing.end() else { return }
     guard facts != nil, writeFailure == nil, !reading.isBroken else { return }
@@ -80,7 +80,7 @@ extension TLSEngine {
     sendRecords(more: false, isLast: true)
   }
 
-  /// `nil`: go ahead.
+  /// Prepares writing; `nil` when it may go on.
   private func beginWriting(_ now: UInt64) -> Step? {
     if let writeFailure { return .failed(writeFailure) }
     guard writing == .open else { return .failed(EPIPE) }
@@ -91,7 +91,7 @@ extension TLSEngine {
     return nil
   }
 
-  /// What was held back for company goes first among what is gathered now.
+  /// Moves records that were held back to the front of those that are gathered now.
   private func reclaimHeld() {
     guard !isBlocked, pendingLength > 0 else { return }
     let held = pending.suffix(pendingLength)
@@ -99,8 +99,8 @@ extension TLSEngine {
     held.withUnsafeBytes { gather($0) }
   }
 
-  /// Makes records of it; sends whenever many are together. Returns how many bytes are in records: fewer than given
-  /// when the socket takes no more.
+  /// Encrypts bytes into records, and sends them whenever the buffer is full. Returns the number of bytes that are in records:
+  /// fewer than given when the socket accepts no more.
   private func encrypt(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard let base = bytes.baseAddress, let scratch else { return 0 }
     var taken = 0
@@ -111,7 +111,7 @@ extension TLSEngine {
       }
       var size = sizer.next(bytes.count - taken)
       if size == RecordSizer.full {
-        // Several full ones in one call: OpenSSL then makes them all in one buffer, which it gives back after them.
+        // Several full records in one call: OpenSSL makes them in one buffer, which it frees afterwards.
         let room = max(1, (RecordScratch.gatherSize - scratch.filled) / (RecordSizer.full + 256))
         size = min(bytes.count - taken, room * RecordSizer.full)
       }
@@ -126,7 +126,7 @@ extension TLSEngine {
     return taken
   }
 
-  /// For OpenSSL: a record to send.
+  /// Takes a record to send from OpenSSL.
   func gather(_ record: UnsafeRawBufferPointer) {
     guard let scratch else { return }
     if scratch.filled + record.count > scratch.records.count { sendRecords(more: true) }
@@ -139,16 +139,16 @@ extension TLSEngine {
     scratch.filled += record.count
   }
 
-  /// Hands what was gathered to the kernel; keeps what it does not take.
+  /// Sends the gathered records, and keeps what the kernel does not accept.
   /// - Parameters:
-  ///   - more: small amounts may wait for what follows.
-  ///   - isLast: FIN follows now.
+  ///   - more: less than a full record may wait for what follows.
+  ///   - isLast: whether FIN follows now.
   func sendRecords(more: Bool, isLast: Bool = false) {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
     let gathered = UnsafeRawBufferPointer(rebasing: scratch.records[..<scratch.filled])
     scratch.filled = 0
     if writeFailure != nil {
-      // Nothing more will go.
+      // The connection is broken: nothing more is sent.
     } else if isBlocked || (more && pendingCount + gathered.count < RecordSizer.full) {
       keep(gathered)
     } else if pendingCount > 0 {
@@ -180,7 +180,7 @@ extension TLSEngine {
     pendingLength += bytes.count
   }
 
-  /// Returns how much the kernel took; the rest has to wait for the socket, or is lost with it.
+  /// Returns how many bytes the kernel accepted; the rest waits for the socket, or is lost with it.
   private func send(_ bytes: UnsafeRawBufferPointer, _ more: Bool) -> Int {
     let flags = pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
     var sent = 0

@@ -1,39 +1,39 @@
 import CLinux
 import COpenSSL
 
-/// One side of one TLS connection, on one socket and one loop; ``SocketStream`` of PawlLoop drives it. Records are
-/// gathered into few system calls; what the socket would not take is kept here and goes first. While nothing is on its
-/// way an engine holds no buffer.
+/// One side of one TLS connection, on one socket and one loop; `SocketStream` of PawlLoop calls it. Records are gathered into few
+/// system calls. Ciphertext that the socket does not accept is kept here and sent first. While nothing is on its way, an engine
+/// holds no buffer.
 package final class TLSEngine {
-  /// What a step of the handshake came to.
+  /// The result of a step of the handshake.
   package enum Handshake: Hashable, Sendable {
     case done
     case wantsRead, wantsWrite
-    /// It failed: the alert has been sent; `reason` is for the log and for `Proxy-Status`.
+    /// It failed, and the alert was sent; `reason` is for the log and for `Proxy-Status`.
     case failed(TLSFailure)
   }
 
-  /// What reading or writing came to; as `IOResult` of PawlLoop.
+  /// The result of reading or writing; like `IOResult` of PawlLoop.
   package enum Step: Hashable, Sendable {
     case bytes(Int)
     case wouldBlock
-    /// Reading: the peer's `close_notify`. Sending a file: it ends before the count.
+    /// Reading: the peer's `close_notify`. Sending a file: the file ended early.
     case end
-    /// With an `errno`; `EPROTO` where the peer broke the rules of TLS, `ECONNRESET` where the connection ended without
-    /// `close_notify`: what was read may not be all (RFC 8446 6.1).
+    /// With an `errno`. `EPROTO`: the peer broke the rules of TLS. `ECONNRESET`: the connection ended without `close_notify`, so
+    /// that what was read may be incomplete (RFC 8446 §6.1).
     case failed(CInt)
   }
 
-  /// Ciphertext kept for a peer that does not read, in bytes: one batch of records, and room for what TLS itself
-  /// answers. Beyond it the connection is broken: only a peer that asks for answers and takes none gets there.
+  /// The most ciphertext that is kept for a peer that does not read, in bytes: one batch of records, and room for the responses
+  /// of TLS itself. Beyond it the connection fails: only a peer that causes responses without reading them gets there.
   package static let pendingLimit = 192 << 10
-  /// Bytes taken off the socket in one call at most, so that a fast peer leaves time to others.
+  /// The most bytes that one call reads from the socket, so that a fast peer leaves time to other connections.
   static let receiveLimit = 1 << 20
 
   let ssl: OpaquePointer
-  /// The contexts behind `ssl`, which its callbacks use: they live as long.
+  /// The context of `ssl`, kept alive because its callbacks use it.
   private let keeper: AnyObject
-  /// Server side: what its connections share.
+  /// Server side: the context of the listener.
   var server: TLSServerContext? { keeper as? TLSServerContext }
   package let isClient: Bool
   var descriptor: CInt = -1
@@ -43,15 +43,16 @@ package final class TLSEngine {
   @exclusivity(unchecked) var socket = TLSSocket.open
   var receiveBudget = 0
   @exclusivity(unchecked) var reading = TLSReading.idle
-  /// Why reading failed after the handshake, where TLS did: the peer's alert, or what it was sent one for.
+  /// Why reading failed after the handshake, if TLS was the reason: the alert of the peer, or the error for which an alert was
+  /// sent.
   package internal(set) var readFailure: TLSFailure?
 
   // Sending
-  /// Ciphertext that is not with the kernel: so many bytes at the end of `pending`. They are counted beside it, since asking
-  /// an array that others write to costs a check each time, and a request asks nine times.
+  /// The ciphertext that the kernel has not accepted: this many bytes at the end of `pending`. Counted here because the count of
+  /// an array costs a check for exclusive access, and a request needs it nine times.
   @exclusivity(unchecked) var pendingLength = 0
   var pending: [UInt8] = []
-  /// The socket took less than it was given; what is pending waits for it to become writable.
+  /// Whether the socket accepted less than was sent; what is pending waits until it is writable.
   @exclusivity(unchecked) package internal(set) var isBlocked = false
   @exclusivity(unchecked) var writeFailure: CInt?
   var sizer = RecordSizer()
@@ -60,41 +61,41 @@ package final class TLSEngine {
   // Handshake
   package private(set) var facts: TLSFacts?
   private var failure: TLSFailure?
-  /// Whether the kernel encrypts what is sent: the stream writes plain bytes to the socket.
+  /// Whether the kernel encrypts what is sent: the stream then writes plain bytes to the socket.
   @exclusivity(unchecked) package private(set) var kernelSends = false
   private let wantsKernel: Bool
-  /// Set by the server's callback for the client's hello.
+  /// Set by the callback for the ClientHello.
   var identity: ServerIdentity?
   var serverName: [UInt8] = []
-  /// Client side: where sessions are kept, and under which name.
+  /// Client side: the kept sessions, and the key of this connection among them.
   var sessions: ClientSessions?
   var sessionPlace = ""
   var expectedName = ""
-  /// What OpenSSL did not like about the peer's certificates.
+  /// Why OpenSSL rejected the certificates of the peer.
   var verifyProblem: String?
 
   init(_ ssl: OpaquePointer, keeper: AnyObject, isClient: Bool) {
     (self.ssl, self.keeper, self.isClient) = (ssl, keeper, isClient)
     wantsKernel = KernelTLS.isAvailable
-    // Safe: callbacks come only from within calls on `ssl`, which only this object makes, and which ends with it.
+    // Safe: callbacks come only from within calls on `ssl`, which only this object makes, and which it frees in `deinit`.
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
     if isClient { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
   }
 
   deinit {
-    // Without this OpenSSL takes a session whose connection ended without `close_notify` for broken.
+    // Otherwise OpenSSL would mark the session of a connection without `close_notify` as not resumable.
     SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
     SSL_free(ssl)
   }
 
-  /// The engine of a connection that OpenSSL calls back about.
+  /// The engine of an `SSL` in a callback of OpenSSL.
   static func of(_ ssl: OpaquePointer?) -> TLSEngine? {
     guard let ssl, let pointer = SSL_get_ex_data(ssl, 0) else { return nil }
     // Safe: set in init, on an object that outlives `ssl`.
     return Unmanaged<TLSEngine>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Gives it the socket, and memory that all engines of the loop share. Once, before anything else.
+  /// Sets the socket, and the memory that all engines of the loop share. Called once, before all else.
   package func attach(_ descriptor: CInt, _ scratch: RecordScratch) {
     (self.descriptor, self.scratch) = (descriptor, scratch)
     let reader = RecordBIO.make(for: self)
@@ -108,10 +109,10 @@ package final class TLSEngine {
 
   // MARK: Handshake
 
-  /// The handshake is not to be tried.
+  /// Makes the handshake fail before it begins.
   func refuse(_ reason: String) { failure = TLSFailure(.certificate, reason) }
 
-  /// Goes on as far as it gets. Sends what there is to send.
+  /// Continues the handshake as far as possible, and sends the resulting records.
   package func handshake() -> Handshake {
     if let failure { return .failed(failure) }
     if facts != nil { return .done }
@@ -120,7 +121,7 @@ package final class TLSEngine {
     let result = SSL_do_handshake(ssl)
     let code = SSL_get_error(ssl, result)
     let outcome = outcome(result, code)
-    // Where a request came behind the client's last flight, the session tickets go out with its answer.
+    // When a request came with the client's last flight, the session tickets are sent with its response.
     sendRecords(more: outcome == .done && hasUnread)
     return outcome
   }
@@ -129,7 +130,7 @@ package final class TLSEngine {
     if result == 1 {
       facts = makeFacts()
       reading.noteHolding(SSL_has_pending(ssl) == 1)
-      // From now on buffers are there only while something is in them; within the handshake they would be made five times.
+      // From now on OpenSSL keeps buffers only while they hold data; during the handshake this would make them five times.
       pawl_ssl_release_buffers(ssl)
       if !hasUnread { SSL_free_buffers(ssl) }
       takeUpKernel()
@@ -145,7 +146,7 @@ package final class TLSEngine {
     }
   }
 
-  /// After the handshake: with the kernel's records, or with ours where it cannot do this cipher.
+  /// Switches to kernel TLS after the handshake, or back to own records where the kernel does not support the cipher.
   private func takeUpKernel() {
     guard wantsKernel, let writer = SSL_get_wbio(ssl), let reader = SSL_get_rbio(ssl), writer != reader else { return }
     if pawl_bio_ktls_sends(writer) != 0 {
@@ -185,7 +186,7 @@ package final class TLSEngine {
       peerCertificate: SSL_get0_peer_certificate(ssl).flatMap { verifiedPeer($0) })
   }
 
-  /// For `SSL_CTX_set_verify`: notes what is wrong, and lets OpenSSL decide.
+  /// The verify callback of `SSL_CTX_set_verify`: describes the problem, and fails the verification.
   static let onVerify: @convention(c) (CInt, OpaquePointer?) -> CInt = { isGood, store in
     guard isGood == 0, let store,
       let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),

@@ -1,22 +1,22 @@
 import CLinux
 
-/// What the socket below a TLS connection has told.
+/// The receiving side of the socket below a TLS connection.
 enum TLSSocket: Hashable {
-  /// There may be more.
+  /// More bytes may be there.
   case open
-  /// The last receive found less than it asked for: asking again before the socket is readable is a wasted call.
+  /// The last read returned less than requested: another read before the socket is readable would be useless.
   case drained
   /// The peer's FIN.
   case ended
   case failed(CInt)
 
-  /// It is asked again. What has ended stays so.
+  /// Notes that reading begins again. An end or a failure stays.
   mutating func beganReceiving() { if self == .drained { self = .open } }
 
-  /// So many bytes came of those asked for.
+  /// Notes how many of the requested bytes came.
   mutating func received(_ count: Int, of wanted: Int) { self = count < wanted ? .drained : .open }
 
-  /// Where the connection failed below TLS, and how; a FIN is a failure where more had to come (RFC 8446 6.1).
+  /// The `errno` when the connection failed below TLS; a FIN is a failure when `close_notify` is missing (RFC 8446 §6.1).
   var failure: CInt? {
     switch self {
     case .open, .drained: nil
@@ -26,13 +26,13 @@ enum TLSSocket: Hashable {
   }
 }
 
-/// How far the reader of a TLS connection has come.
+/// The reading state of a TLS connection.
 enum TLSReading: Hashable {
-  /// All that was received is read, as far as is known.
+  /// All received content was read, as far as is known.
   case idle
-  /// Records may be left in OpenSSL's buffer because the caller's was full.
+  /// OpenSSL may hold more content, because the caller's buffer was full.
   case holding
-  /// For good, and the reader does not know it yet.
+  /// Reading has ended; the caller has not been told yet.
   case ended(TLSEngine.Step)
   case told(TLSEngine.Step)
 
@@ -45,7 +45,7 @@ enum TLSReading: Hashable {
 
   mutating func noteHolding(_ isHolding: Bool) { if !isOver { self = isHolding ? .holding : .idle } }
 
-  /// Whether the connection broke: nobody is left to be told anything.
+  /// Whether the connection broke, so that no `close_notify` is sent.
   var isBroken: Bool {
     switch self {
     case .ended(.failed), .told(.failed): true
@@ -53,10 +53,10 @@ enum TLSReading: Hashable {
     }
   }
 
-  /// The first end stays.
+  /// Notes the end; the first one stays.
   mutating func ended(_ step: TLSEngine.Step) { if !isOver { self = .ended(step) } }
 
-  /// How it ended, which the reader knows from now on; `nil`: it has not.
+  /// Returns how reading ended, and notes that the caller has been told; `nil` when it has not ended.
   mutating func tell() -> TLSEngine.Step? {
     switch self {
     case .idle, .holding: return nil
@@ -67,22 +67,22 @@ enum TLSReading: Hashable {
   }
 }
 
-/// How far the writer of a TLS connection has come.
+/// The writing state of a TLS connection.
 enum TLSWriting: UInt8, Hashable {
   case open
-  /// The kernel's records: `close_notify` found the socket full.
+  /// Kernel TLS only: the socket was full when `close_notify` was to be sent.
   case owing
-  /// `close_notify` or a fatal alert was the last word.
+  /// `close_notify` or a fatal alert was sent last.
   case ended
 
-  /// `false`: it had ended before.
+  /// Ends writing; `false` when it had ended before.
   mutating func end() -> Bool {
     guard self == .open else { return false }
     self = .ended
     return true
   }
 
-  /// `close_notify` was tried. `false`: writing has not ended, which is impossible.
+  /// Notes an attempt to send `close_notify`; `false` when writing has not ended, which is impossible.
   mutating func noteCloseNotify(isOwed: Bool) -> Bool {
     guard self != .open else { return false }
     self = isOwed ? .owing : .ended

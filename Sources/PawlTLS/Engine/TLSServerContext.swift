@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// The server side of TLS for one listener: its sections' certificates, chosen by SNI (exact name, then wildcard, then
-/// the first section). Immutable: a reload makes a new one, connections keep theirs. Safe on any thread.
+/// The server side of TLS for one listener. It chooses the certificates of its sections by SNI: the exact name, then a wildcard,
+/// then the first section. Immutable: a reload makes a new one, and running connections keep theirs. Safe on any thread.
 package final class TLSServerContext: Sendable {
   /// In the order of the sections.
   package let certificates: [CertificateFacts]
-  /// What is doubtful about them, but loads.
+  /// Problems that do not prevent loading.
   package let warnings: [TLSProblem]
-  /// Whether some section asks clients for certificates: then a request must not use a connection made for another.
+  /// Whether a section requests client certificates: then a request for a host of another section gets 421.
   package let asksForCertificates: Bool
   let tickets: TicketKeys
   let offersHTTP2: Bool
@@ -35,7 +35,7 @@ package final class TLSServerContext: Sendable {
     for identity in loading.identities { ServerCallbacks.install(in: identity.context) }
   }
 
-  /// For one accepted socket.
+  /// Makes an engine for one accepted socket.
   package func makeEngine() -> TLSEngine {
     guard let ssl = SSL_new(first.context) else { preconditionFailure("out of memory") }
     let engine = TLSEngine(ssl, keeper: self, isClient: false)
@@ -43,17 +43,17 @@ package final class TLSServerContext: Sendable {
     return engine
   }
 
-  /// Index of the section whose certificates a client gets that asks for this host (lower case, no port).
+  /// The index of the section whose certificates are used for this host (lower case, no port).
   package func section(for host: some Collection<UInt8>) -> Int { identity(for: host).section }
 
   func identity(for host: some Collection<UInt8>) -> ServerIdentity { names.find(host) ?? first }
 }
 
-/// Names of certificates and what stands for them. An exact name comes before a wildcard, which stands for one label
-/// (RFC 6125 6.4.3); the first entry of a name stays.
+/// Maps names of certificates to values. An exact name comes before a wildcard, which stands for one label (RFC 6125 §6.4.3). The
+/// first entry of a name stays.
 struct NameTable<Value: Sendable>: Sendable {
   private var exact: [String: Value] = [:]
-  /// By what follows the `*`, with its dot.
+  /// The wildcards by the part behind the `*`, with its dot.
   private var wildcards: [String: Value] = [:]
 
   mutating func add(_ name: String, _ value: Value) {
@@ -77,7 +77,7 @@ struct NameTable<Value: Sendable>: Sendable {
   }
 }
 
-/// Reads the sections of a listener.
+/// Loads the sections of a listener.
 struct ServerLoading {
   let now: Int64
   var identities: [ServerIdentity] = []
@@ -120,7 +120,7 @@ struct ServerLoading {
     identities += own
   }
 
-  /// Says so when every name of a pair is taken, for its kind of key, by those before it.
+  /// A warning when earlier pairs have all names of a pair, for the same kind of key.
   private func hiddenBy(_ own: [ServerIdentity], _ pair: CertificatePair) -> TLSProblem? {
     let names = pair.leaf.dnsNames
     let isHidden = names.allSatisfy { name in own.contains { $0.names.contains(name) } }
@@ -130,7 +130,7 @@ struct ServerLoading {
       file: pair.files.certificate)
   }
 
-  /// Another kind of key for the same names.
+  /// Whether a pair is another kind of key for the names of an identity.
   private static func fits(_ pair: CertificatePair, _ identity: ServerIdentity) -> Bool {
     let names = pair.leaf.dnsNames
     return !identity.keyTypes.contains(pair.leaf.keyType)

@@ -1,25 +1,25 @@
 import COpenSSL
 import PawlBase
 
-/// The keys that session tickets are sealed with (RFC 5077 4): one set for all loops and all contexts of a server, over
-/// reloads; rotated by time. Safe on any thread.
+/// The keys that encrypt session tickets (RFC 5077 §4): one set for all loops and contexts of a server, kept over reloads, and
+/// rotated by time. Safe on any thread.
 package final class TicketKeys: Sendable {
   struct Key: Sendable {
-    /// Stands in front of each ticket, 16 bytes.
+    /// The name of the key at the start of each ticket, 16 bytes.
     let name: [UInt8]
-    /// AES-256-CBC and HMAC-SHA-256.
+    /// Key of AES-256-CBC; `mac` is that of HMAC-SHA-256.
     let cipher: [UInt8]
     let mac: [UInt8]
     let madeAt: Int64
   }
 
-  /// Seconds that a key seals new tickets.
+  /// How long a key encrypts new tickets, in seconds.
   package static let rotation: Int64 = 12 * 3600
-  /// Seconds that it opens old ones after that.
+  /// How long after that it decrypts old tickets, in seconds.
   package static let grace: Int64 = 24 * 3600
 
   private let clock: @Sendable () -> Int64
-  /// The newest last.
+  /// The keys, the newest last.
   private let keys = Locked<[Key]>([])
 
   /// - Parameter clock: seconds since 1970; may jump.
@@ -39,7 +39,7 @@ package final class TicketKeys: Sendable {
     }
   }
 
-  /// The key that a ticket was sealed with, and whether it still seals others.
+  /// The key of a ticket, and whether it still encrypts new tickets; `nil` when it is unknown or too old.
   func find(_ name: UnsafeRawBufferPointer) -> (key: Key, isCurrent: Bool)? {
     let now = clock()
     return keys.withLock { keys in
@@ -48,7 +48,7 @@ package final class TicketKeys: Sendable {
     }
   }
 
-  /// A clock that was set back makes no key live longer.
+  /// Whether a key encrypts new tickets. A clock that was set back does not make it live longer.
   private static func isCurrent(_ key: Key, _ now: Int64) -> Bool { (0..<rotation).contains(now - key.madeAt) }
   private static func isAccepted(_ key: Key, _ now: Int64) -> Bool {
     (-rotation..<(rotation + grace)).contains(now - key.madeAt)

@@ -1,4 +1,4 @@
-/// A set of ASCII bytes that is known when pawl is compiled: two constants, no memory look-up, no lazy global.
+/// A constant set of ASCII bytes: a look-up needs neither memory nor a lazy global.
 struct ASCIISet: Sendable {
   var low: UInt64, high: UInt64
 
@@ -9,9 +9,9 @@ struct ASCIISet: Sendable {
 
   /// `tchar` (RFC 9110 §5.6.2).
   static var token: ASCIISet { ASCIISet(low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe) }
-  /// What a request target may hold: visible ASCII without `#` and `\`.
+  /// The bytes that a request target may hold: visible ASCII without `#` and `\`.
   static var target: ASCIISet { ASCIISet(low: 0xffff_fff6_0000_0000, high: 0x7fff_ffff_efff_ffff) }
-  /// `unreserved` (RFC 3986 §3.2.2). No sub-delims: no host has them, and `a,b` looks like a list.
+  /// `unreserved` (RFC 3986 §3.2.2). Without `sub-delims`: no host name has them, and `a,b` looks like a list.
   static var hostName: ASCIISet { ASCIISet(low: 0x03ff_6000_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
   /// `qdtext` below 0x80 (RFC 9110 §5.6.4).
   static var quotedText: ASCIISet { ASCIISet(low: 0xffff_fffb_0000_0200, high: 0x7fff_ffff_efff_ffff) }
@@ -40,22 +40,22 @@ extension Span<UInt8> {
     return at
   }
 
-  /// Where `from..<end` ends without the spaces and tabs behind it.
+  /// The end of `from..<end` without the blanks at its end.
   @inline(__always) func withoutTrailingBlanks(from: Int, to end: Int) -> Int {
     var at = end
     while at > from, Byte.isBlank(self[at &- 1]) { at &-= 1 }
     return at
   }
 
-  /// The first byte that no field value may hold: a control character other than the tab (RFC 9110 §5.5).
-  /// Eight bytes at a time: a browser's head is mostly values.
+  /// The offset of the first byte that no field value may hold: a control character other than the tab (RFC 9110 §5.5). `end`
+  /// when there is none. Reads eight bytes at a time, since most bytes of a head are values.
   func firstControl(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {
       let word = word(at: at)
       let deleted = word ^ 0x7f7f_7f7f_7f7f_7f7f
       let below = (word &- 0x2020_2020_2020_2020) & ~word
-      // A borrow marks bytes above a hit only, so the lowest mark is exact.
+      // A borrow can mark only bytes above a true hit, so the lowest mark is exact.
       let marks = (below | ((deleted &- 0x0101_0101_0101_0101) & ~deleted)) & 0x8080_8080_8080_8080
       guard marks != 0 else {
         at &+= 8

@@ -1,14 +1,14 @@
-/// What a head may cost before pawl refuses it. All sizes in bytes.
+/// The limits of a head; a larger one is refused. All sizes in bytes.
 package struct HeadLimits: Hashable, Sendable {
-  /// The whole head with its empty line: 431, or 502 for a response.
+  /// The whole head with its empty line. Beyond it: 431, or 502 for a response.
   package var maxHead: Int
-  /// Field lines: 431, or 502 for a response.
+  /// The number of field lines. Beyond it: 431, or 502 for a response.
   package var maxFields: Int
-  /// The request line without its line end: 414. RFC 9112 §3 asks for at least 8000.
+  /// The request line without its line end. Beyond it: 414. RFC 9112 §3 asks for at least 8000.
   package var maxRequestLine: Int
-  /// The method: 501.
+  /// The method. Beyond it: 501.
   package var maxMethod: Int
-  /// Empty lines before a request that are skipped (RFC 9112 §2.2).
+  /// The number of empty lines before a request that are skipped (RFC 9112 §2.2).
   package var leadingEmptyLines: Int
 
   package init(

@@ -1,10 +1,10 @@
 import PawlBase
 import PawlHTTP
 
-/// `uri-host [ ":" port ]` as it stands in `Host` and in absolute targets (RFC 9110 §4.2, §7.2). It accepts what
-/// ``Authority/parseHost(_:)`` accepts, but in place and without allocating for host names.
+/// The syntax `uri-host [ ":" port ]` of `Host` and of absolute targets (RFC 9110 §4.2, §7.2). Accepts the same as
+/// ``Authority/parseHost(_:)``, but in place, and without allocating for host names.
 struct HostSyntax: Equatable {
-  /// Without the colon of an empty port.
+  /// The host and the port, without the colon of an empty port.
   var range: Range<Int>
   var isLowercase: Bool
 
@@ -29,7 +29,7 @@ struct HostSyntax: Equatable {
     range.isEmpty || range.count <= 5 && bytes.decimal(range, atMost: 65_535) != nil
   }
 
-  /// IPv6 is rare enough for a copy.
+  /// IPv6 literals are rare, so a copy is cheap enough.
   private static func parseLiteral(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
     let copy = bytes.copied(range)
     guard let host = Authority.parseHost(copy[...]) else { return nil }

@@ -1,8 +1,8 @@
 import PawlBase
 
-/// Literal addresses as text, read strictly: no leading zeros, no zone, no brackets (RFC 3986 section 3.2.2).
+/// Parses literal addresses strictly: no leading zeros, no zone, no brackets (RFC 3986 §3.2.2).
 enum InternetAddressText {
-  /// `192.0.2.1`: four bytes.
+  /// The four bytes of an IPv4 address such as `192.0.2.1`.
   static func fourth(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     let parts = text.split(separator: 0x2e, omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }
@@ -16,7 +16,7 @@ enum InternetAddressText {
     return bytes
   }
 
-  /// `2001:db8::1`: sixteen bytes.
+  /// The sixteen bytes of an IPv6 address such as `2001:db8::1`.
   static func sixth(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard let gap = gap(in: text) else {
       guard let whole = groups(text, takesFourth: true), whole.count == 16 else { return nil }
@@ -28,7 +28,7 @@ enum InternetAddressText {
     return front + [UInt8](repeating: 0, count: 16 - front.count - back.count) + back
   }
 
-  /// Where the first `::` stands.
+  /// The index of the first `::`.
   private static func gap(in text: ArraySlice<UInt8>) -> Int? {
     text.indices.first { $0 + 1 < text.endIndex && text[$0] == 0x3a && text[$0 + 1] == 0x3a }
   }

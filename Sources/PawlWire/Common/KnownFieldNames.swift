@@ -1,7 +1,7 @@
 import PawlHTTP
 
-/// Recognises field names straight from the read buffer, eight bytes at a time, without allocating.
-/// It knows exactly the names of ``FieldName``; the parser keeps a copy, so that a look-up costs no lazy global.
+/// Recognises the names of ``FieldName`` directly in the read buffer, eight bytes at a time, without allocating. The parser keeps
+/// a copy, so that a look-up needs no lazy global.
 struct KnownFieldNames: Sendable {
   static let shared = KnownFieldNames()
 
@@ -48,7 +48,8 @@ struct KnownFieldNames: Sendable {
     }
   }
 
-  /// `range` holds a token: with the case bit set, no other token byte turns into a letter, a digit or a hyphen.
+  /// Finds the name of a token. No byte of a token but a letter becomes a letter, a digit or a hyphen when its case bit is set,
+  /// so the comparison is exact.
   func find(_ bytes: Span<UInt8>, _ range: Range<Int>) -> FieldName {
     guard !range.isEmpty, range.count <= Self.longest else { return .other }
     guard range.upperBound >= 8 else {
@@ -68,14 +69,14 @@ struct KnownFieldNames: Sendable {
 
 extension Span<UInt8> {
   @inline(__always) func word(at start: Int) -> UInt64 {
-    // Safe: any eight bytes are a UInt64, and the span checks that they are there.
+    // Safe: any eight bytes are a UInt64, and the span checks its bounds.
     UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
   @inline(__always) func lowerCaseWord(at start: Int) -> UInt64 { word(at: start) | 0x2020_2020_2020_2020 }
 
-  /// The first byte at or after `from` that is neither a letter nor a hyphen, or somewhat less: the last few
-  /// bytes before `end` are not looked at. Almost every field name is that plain.
+  /// The offset of the first byte that is neither a letter nor a hyphen, or a smaller offset: the last bytes before `end` are not
+  /// read. Almost every field name has no other bytes.
   @inline(__always) func endOfPlainName(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {

@@ -1,4 +1,4 @@
-/// The phrase beside a status code, for people (RFC 9110 §15 and the registry); empty for an unknown code.
+/// The reason phrase of a status code (RFC 9110 §15 and the IANA registry); empty for an unknown code.
 package func reasonPhrase(_ status: Int) -> StaticString {
   status < 400 ? phraseBelow400(status) : phraseFrom400(status)
 }

@@ -1,8 +1,8 @@
-/// Why a request is refused. The connection closes after the answer: where the next request starts is not known.
+/// Why a request is refused. The connection closes after the response, because the start of the next request is unknown.
 package struct RequestRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// 400, 405, 414, 417, 431, 501 or 505.
+  /// The status: 400, 405, 408, 414, 417, 431, 501 or 505.
   package var status: Int
-  /// One plain sentence for people; never holds anything the peer sent.
+  /// One plain sentence for people; it never contains bytes of the request.
   package var reason: StaticString
 
   package init(_ status: Int, _ reason: StaticString) { (self.status, self.reason) = (status, reason) }
@@ -25,9 +25,9 @@ extension StaticString {
   }
 }
 
-/// What one look at the start of a request says.
+/// The result of parsing the bytes at the start of a request.
 package enum RequestParse: Hashable, Sendable {
-  /// The head is not complete; nothing is wrong so far.
+  /// The head is incomplete, and valid so far.
   case needMore
   /// The head ends after `byteCount` bytes, empty lines before it included.
   case head(byteCount: Int)

@@ -1,10 +1,10 @@
 package import PawlHTTP
 
-/// What the lines around chunks may cost. All sizes in bytes.
+/// The limits of chunk extensions and trailers. All sizes in bytes.
 package struct ChunkLimits: Hashable, Sendable {
-  /// Extensions of one chunk.
+  /// The extensions of one chunk.
   package var chunkExtension: Int
-  /// Extensions of all chunks of a body.
+  /// The extensions of all chunks of a body.
   package var allExtensions: Int
   package var trailer: Int
   package var trailerFields: Int
@@ -16,16 +16,16 @@ package struct ChunkLimits: Hashable, Sendable {
   }
 }
 
-/// Finds the content in the bytes of a body, whatever its framing (RFC 9112 §6, §7.1). Copies no content.
+/// Finds the content in the bytes of a body with any framing (RFC 9112 §6, §7.1). Copies no content.
 package struct BodyDecoder: Sendable {
   package enum Event: Sendable {
-    /// Nothing more can be said: move on by `consumed` (parts of chunk lines) and call again with more bytes.
+    /// More bytes are needed: skip `consumed` bytes (parts of chunk lines) and call again.
     case needMore(consumed: Int)
-    /// `range` of the buffer is content; move on by `consumed`, counted from the start of the range given.
+    /// `range` of the buffer is content; skip `consumed` bytes, counted from the start of the given range.
     case data(Range<Int>, consumed: Int)
-    /// The body is complete; what follows belongs to the next message. Comes once more on every further call.
+    /// The body is complete; the following bytes belong to the next message. Every further call returns it again.
     case end(consumed: Int)
-    /// The rest of the connection cannot be understood. Comes again on every further call.
+    /// The framing is broken, so the rest of the connection is unusable. Every further call returns it again.
     case malformed(StaticString)
   }
 
@@ -39,7 +39,7 @@ package struct BodyDecoder: Sendable {
   private let trailerPolicy: TrailerPolicy
   private var state: State
   private var extensionCount = 0
-  /// What the policy lets through, once the body has ended.
+  /// The trailer fields that the policy keeps; empty until the body has ended.
   package private(set) var trailers = Fields()
 
   package init(
@@ -55,7 +55,7 @@ package struct BodyDecoder: Sendable {
       }
   }
 
-  /// Content bytes that are still to come; `nil` when the framing does not say.
+  /// The number of content bytes still to come; `nil` when the framing does not tell.
   package var remaining: UInt64? {
     switch state {
     case .length(let count): count
@@ -74,8 +74,8 @@ package struct BodyDecoder: Sendable {
     }
   }
 
-  /// The next piece of `buffer[range]`. Call again with the range moved on by what was consumed until it asks for
-  /// more, ends or is malformed.
+  /// Decodes the next piece of `buffer[range]`. The caller advances the range by what was consumed and calls again, until the
+  /// result is `needMore`, `end` or `malformed`.
   package mutating func next(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> Event {
     var at = range.lowerBound
     while true {
@@ -107,7 +107,7 @@ package struct BodyDecoder: Sendable {
     return start..<(left < UInt64(available) ? start + Int(left) : range.upperBound)
   }
 
-  /// One byte of what is not content.
+  /// Takes one byte that is not content.
   private mutating func takeBetweenChunks(_ byte: UInt8) {
     switch state {
     case .line(var line):
@@ -124,7 +124,7 @@ package struct BodyDecoder: Sendable {
     case .afterChunkLineFeed:
       state = byte == Byte.lineFeed ? .line(ChunkLine()) : .broken("A carriage return stands alone.")
     case .trailer(var section):
-      state = .ended  // the section is not copied while it grows
+      state = .ended  // Else the section would be copied for each byte.
       switch section.take(byte, limits: limits) {
       case .more: state = .trailer(section)
       case .complete: trailers = section.fields

@@ -1,11 +1,11 @@
 import PawlBase
 
-/// A chunk size read digit by digit (RFC 9112 §7.1).
+/// A chunk size, parsed digit by digit (RFC 9112 §7.1).
 struct ChunkSize: Hashable, Sendable {
   private(set) var value: UInt64 = 0
   private(set) var digits = 0
 
-  /// `false` beyond sixteen digits, leading zeros included, or beyond 2^63-1.
+  /// Takes a digit; `false` beyond sixteen digits, including leading zeros, or beyond 2^63-1.
   mutating func take(_ digit: UInt8) -> Bool {
     guard digits < 16, value >> 59 == 0 else { return false }
     (value, digits) = (value << 4 | UInt64(digit), digits + 1)
@@ -13,7 +13,8 @@ struct ChunkSize: Hashable, Sendable {
   }
 }
 
-/// `chunk-size [ chunk-ext ] CRLF`, byte by byte: it may be cut anywhere, and is never kept (RFC 9112 §7.1.1).
+/// A chunk line, `chunk-size [ chunk-ext ] CRLF`, parsed byte by byte (RFC 9112 §7.1.1): it may be cut anywhere, and its bytes
+/// are not kept.
 struct ChunkLine: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     case sizeStart, size, afterSize
@@ -25,7 +26,7 @@ struct ChunkLine: Hashable, Sendable {
 
   private(set) var size = ChunkSize()
   private var place = Place.sizeStart
-  /// Bytes of extension in this line.
+  /// The number of extension bytes in this line.
   private(set) var extensionCount = 0
 
   mutating func take(_ byte: UInt8) -> Step {
@@ -55,7 +56,8 @@ struct ChunkLine: Hashable, Sendable {
     return .more
   }
 
-  /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; no blank before the line end.
+  /// The place behind a byte of `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; `nil` when it is malformed. No
+  /// blank may precede the line end.
   private func placeAfter(_ byte: UInt8) -> Place? {
     let isBlank = Byte.isBlank(byte)
     let isToken = ASCIISet.token.contains(byte)

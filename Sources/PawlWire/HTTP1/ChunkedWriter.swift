@@ -1,13 +1,13 @@
 import PawlBase
 package import PawlHTTP
 
-/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is ``appendHeader(_:into:)``, that many bytes of
-/// content, and ``lineEnd``; the body ends with ``last``.
+/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is ``appendHeader(_:into:)``, that many bytes of content, and
+/// ``lineEnd``; the body ends with ``last``.
 package enum ChunkedWriter {
   package static let lineEnd: [UInt8] = [0x0d, 0x0a]
   package static let last: [UInt8] = [0x30, 0x0d, 0x0a, 0x0d, 0x0a]
 
-  /// The line before `count` bytes of content; nothing for none, because a chunk of zero would end the body.
+  /// The line before `count` bytes of content; empty for 0, since a chunk of size zero would end the body.
   package static func header(_ count: Int) -> [UInt8] {
     var output: [UInt8] = []
     appendHeader(count, into: &output)
@@ -24,7 +24,7 @@ package enum ChunkedWriter {
     output.append(contentsOf: lineEnd)
   }
 
-  /// A whole chunk; nothing for no content.
+  /// Appends a whole chunk; nothing for empty content.
   package static func append(_ content: some Collection<UInt8>, into output: inout [UInt8]) {
     guard !content.isEmpty else { return }
     appendHeader(content.count, into: &output)
@@ -32,7 +32,7 @@ package enum ChunkedWriter {
     output.append(contentsOf: lineEnd)
   }
 
-  /// The end of the body with a trailer section.
+  /// Appends the end of the body with a trailer section.
   package static func appendLast(trailers: Fields, into output: inout [UInt8]) {
     output.append("0\r\n" as StaticString)
     trailers.serialize(into: &output)

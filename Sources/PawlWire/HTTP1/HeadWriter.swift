@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// What a response says about its connection (RFC 9112 §9).
+/// The `Connection` field of a response (RFC 9112 §9).
 package enum ConnectionHeader: Hashable, Sendable {
   /// Nothing for an HTTP/1.1 client, `Connection: keep-alive` for HTTP/1.0.
   case keepAlive
@@ -9,11 +9,11 @@ package enum ConnectionHeader: Hashable, Sendable {
   case upgrade
 }
 
-/// Writes heads from their parsed form: canonical line ends, pawl's own version, one `Host`, exactly one framing
-/// field or none (protocols.md 8.3).
+/// Writes heads from their parsed form: CRLF line ends, pawl's own version, one `Host`, and one framing field or none
+/// (RFC 9112 §2, §6).
 package enum HeadWriter {
-  /// The head of a request to an origin. `Host` is the field of that name, or else the authority. Which fields
-  /// go hop by hop is the caller's knowledge; `Connection` and `Upgrade` are written as they stand.
+  /// Writes the head of a request to an origin. `Host` is the field of that name, or else the authority. The caller removes
+  /// hop-by-hop fields; `Connection` and `Upgrade` are written as they are.
   package static func write(_ head: RequestHead, into output: inout [UInt8]) {
     let host = head.fields.first(.host) ?? head.authority
     let room = head.method.count + head.target.count + host.count + head.fields.serializedRoom + fixedRoom
@@ -35,13 +35,13 @@ package enum HeadWriter {
     }
   }
 
-  /// For the literals of a head, its numbers and a reason of our own.
+  /// Room for the literals of a head, its numbers and a reason phrase of pawl.
   private static let fixedRoom = 256
 
-  /// The head of a response to a client.
+  /// Writes the head of a response to a client.
   /// - Parameters:
-  ///   - framing: `.none` writes no framing field: for 1xx, 204, 304 and answers to HEAD whose length is not known.
-  ///     An empty body is `.length(0)`. `.untilClose` needs `.close`.
+  ///   - framing: `.none` writes no framing field: for 1xx, 204, 304 and responses to HEAD of unknown length. An empty body is
+  ///     `.length(0)`. `.untilClose` needs `.close`.
   ///   - version: the client's.
   package static func write(
     _ head: ResponseHead, framing: BodyFraming, connection: ConnectionHeader, to version: HTTPVersion = .http11,

@@ -1,6 +1,7 @@
 import PawlHTTP
 
-/// What of a head matters when it asks for a representation as it is, or for one range of it: ranges of the read buffer.
+/// The parts of a head that matter when it requests a representation without conditions, or one range of it. All are ranges of
+/// the read buffer.
 package struct PlainGet {
   package let authority: Range<Int>
   package let target: Range<Int>
@@ -11,19 +12,19 @@ package struct PlainGet {
   /// The value of the one `X-Request-Id` field.
   package let requestID: Range<Int>?
   package let hasCookie: Bool
-  /// Whether there is an `Accept-Encoding`.
+  /// Whether the request has `Accept-Encoding`.
   package let acceptsCodings: Bool
-  /// Whether proxies have passed it on.
+  /// Whether other proxies forwarded the request (`Via`).
   package let hasVia: Bool
-  /// Whether a proxy in front may say what its client speaks, or how it named the site.
+  /// Whether a field of a proxy in front may give the client's scheme, or its name for the site.
   package let namesScheme: Bool
-  /// Whether the client may ask more on this connection; else it has said that it sends nothing more (RFC 9112 §9.6).
+  /// Whether the client may send further requests on this connection; else it has announced its last one (RFC 9112 §9.6).
   package let keepsAlive: Bool
 }
 
 extension RequestParser {
-  /// The head that was read last, when it is that of a GET of HTTP/1.1 without content or conditions, and its authority and
-  /// target are the keys to the site and the resource as they stand; else `nil`.
+  /// The last parsed head, when it is a GET of HTTP/1.1 without content or conditions, and its authority and target are already
+  /// the keys of the site and the resource; else `nil`.
   package func plainGet() -> PlainGet? {
     guard isGet, framing == .none, version == .http11, !targetNeedsRewriting, authorityIsLowercase,
       present.isDisjoint(with: .special)
@@ -34,7 +35,7 @@ extension RequestParser {
       range = only
     }
     if contains(.ifRange) {
-      // Without a range it says nothing (RFC 9110 §13.1.5): that is left to the long way.
+      // If-Range without Range is ignored (RFC 9110 §13.1.5); the long way does that.
       guard let only = only(.ifRange), range != nil else { return nil }
       ifRange = only
     }
@@ -62,13 +63,12 @@ extension RequestParser {
 extension FieldNameSet {
   static let namingScheme: FieldNameSet = [.xForwardedProto, .xForwardedHost, .xForwardedPort, .forwarded, .other]
 
-  /// Conditions, and whatever else asks for more than the representation or one range of it.
+  /// The fields that request more than the representation or one range of it: conditions and others.
   static let special: FieldNameSet = [
     .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
     .expect, .upgrade, .te,
   ]
 
-  /// The same for HTTP/2, whose short way gives no ranges, and leaves what came through another proxy or says how long it
-  /// is to the long way.
+  /// The same for HTTP/2. Its short way serves no ranges, and leaves requests with `Via` or `Content-Length` to the long way.
   static let specialOverHTTP2 = special.union([.range, .ifRange, .via, .contentLength])
 }

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// Where the fields stand that decide what a request's head means for its framing and its connection.
-/// Its flags are facts of the head, each of one field, and say of no life where it is.
+/// The places of the fields that determine framing, host and connection of a request. The Booleans are facts about single fields,
+/// not states of the parser.
 struct FramingFields: Sendable {
   var host: Range<Int>?, contentLength: Range<Int>?, transferEncoding: Range<Int>?
   var isHostRepeated = false, isContentLengthRepeated = false, isTransferEncodingRepeated = false
@@ -26,7 +26,7 @@ struct FramingFields: Sendable {
 }
 
 extension RequestParser {
-  /// What can be said only when all fields are there.
+  /// Checks what depends on all fields.
   mutating func conclude(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     try concludeHost(bytes)
     try concludeFraming(bytes)
@@ -40,7 +40,7 @@ extension RequestParser {
     }
   }
 
-  /// RFC 9110 §7.2: exactly one valid `Host`, also beside an absolute target, which then decides.
+  /// Requires exactly one valid `Host`, also beside an absolute target, whose authority is then used (RFC 9110 §7.2).
   private mutating func concludeHost(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
     guard let host = seen.host else {
@@ -52,7 +52,7 @@ extension RequestParser {
     if target.isAbsolute { (authorityRange, authorityIsLowercase) = absolute }
   }
 
-  /// RFC 9112 §6.3, without the choices it leaves.
+  /// Determines the framing (RFC 9112 §6.3). Where the RFC leaves a choice, the request is refused.
   private mutating func concludeFraming(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     if let coding = seen.transferEncoding {
       guard seen.contentLength == nil else {
@@ -93,7 +93,7 @@ extension RequestParser {
     if closes { keepsAlive = false }
   }
 
-  /// Copies the head that was parsed last out of the buffer, which must be the one given to ``parse(_:_:)``.
+  /// Copies the last parsed head out of the buffer, which has to be the one given to ``parse(_:_:)``.
   package func makeHead(_ buffer: borrowing [UInt8]) -> RequestHead {
     let storage = Array(buffer[firstField..<headEnd])
     var fields = Fields(storage: storage, lines: lines.moved(by: -firstField))

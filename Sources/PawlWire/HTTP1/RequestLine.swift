@@ -1,11 +1,11 @@
 import PawlHTTP
 
-/// How the target was given (RFC 9112 §3.2).
+/// The form of the target (RFC 9112 §3.2).
 enum TargetForm: Sendable {
   case origin, absolute, asterisk
   /// `http://a` with OPTIONS: the server as a whole, `*`.
   case absoluteServer
-  /// `http://a?x`: the path is `/`, which stands nowhere in the buffer.
+  /// `http://a?x`: the path is `/`, which is not in the buffer.
   case absoluteQueryOnly
 
   var isAbsolute: Bool {
@@ -24,11 +24,11 @@ enum TargetForm: Sendable {
 }
 
 extension RequestParser {
-  /// `method SP request-target SP HTTP-version CRLF` with single spaces (RFC 9112 §3), empty lines before it skipped.
-  /// - Returns: where the next line starts; `nil` when the line is not complete.
+  /// Parses `method SP request-target SP HTTP-version CRLF` with single spaces (RFC 9112 §3), and skips empty lines before it.
+  /// - Returns: the start of the next line; `nil` when the line is not complete.
   mutating func takeRequestLine(_ bytes: Span<UInt8>) throws(RequestRefusal) -> Int? {
     guard let start = try skipEmptyLines(bytes) else { return nil }
-    // No byte beyond the limit is looked at, so that the answer does not depend on how the line came in.
+    // No byte beyond the limit is read, so that the result does not depend on how the line arrives in pieces.
     let end = min(bytes.count, start + limits.maxRequestLine + 2)
     let methodEnd = bytes.firstOutside(.token, from: start, to: end)
     guard methodEnd - start <= limits.maxMethod else { throw RequestRefusal(501, "The method is too long.") }
@@ -74,7 +74,8 @@ extension RequestParser {
     }
   }
 
-  /// `HTTP/` DIGIT `.` DIGIT CRLF. More digits, or another major version, is a version all the same: 505.
+  /// Parses `HTTP/` DIGIT `.` DIGIT CRLF. More digits, or another major version, are a valid version that pawl does not speak:
+  /// 505.
   private mutating func takeVersion(
     _ bytes: Span<UInt8>, from start: Int, to end: Int
   ) throws(RequestRefusal) -> Int? {
@@ -122,7 +123,7 @@ extension RequestParser {
     while pathStart < range.upperBound, bytes[pathStart] != Byte.slash, bytes[pathStart] != 0x3f { pathStart += 1 }
     try takeAuthority(bytes, schemeEnd..<pathStart)
     if pathStart == range.upperBound {
-      // The second slash of the scheme stands in for the path.
+      // The second slash of the scheme serves as the path.
       (target, targetRange) = (isOptions ? .absoluteServer : .absolute, schemeEnd - 1..<schemeEnd)
     } else {
       target = bytes[pathStart] == Byte.slash ? .absolute : .absoluteQueryOnly

@@ -1,15 +1,15 @@
 package import PawlHTTP
 
-/// Reads request heads out of a read buffer (RFC 9112 §2-§3, §5, §6), strictly: what two parsers could read in
-/// two ways is refused. It copies nothing and allocates nothing once its line table has grown; the ranges it
-/// leaves behind point into the buffer given and hold until the next call.
+/// Parses request heads in a read buffer (RFC 9112 §2, §3, §5, §6). Strict: what two parsers could read in two ways is refused.
+/// It copies nothing, and allocates nothing once its line table has grown. Its ranges point into the given buffer and are valid
+/// until the next call.
 package struct RequestParser: Sendable {
-  /// Methods that the shortest way knows.
+  /// The methods that the hot path distinguishes.
   package enum PlainMethod: Sendable { case get, head, other }
 
   let limits: HeadLimits
-  /// Whether the client speaks TLS; an absolute target of the other scheme is refused. Between two connections it may be set
-  /// anew.
+  /// Whether the client speaks TLS; an absolute target with the other scheme is refused. It may be changed between two
+  /// connections.
   package var isSecure: Bool
   let names = KnownFieldNames.shared
   var progress = HeadProgress()
@@ -18,21 +18,21 @@ package struct RequestParser: Sendable {
   var firstField = 0, headEnd = 0
   var seen = FramingFields()
 
-  /// The field lines in order, without those whose name has an underscore (protocols.md 8.1 row 44).
+  /// The field lines in order, without those whose name has an underscore (Hygiene, "underscore aliases").
   package internal(set) var lines: [FieldLine] = []
   package internal(set) var methodRange = 0..<0
   /// Path and query. See ``targetNeedsRewriting``.
   package internal(set) var targetRange = 0..<0
-  /// Host and port as sent, in the target or else in `Host`, without the colon of an empty port; empty when an
-  /// HTTP/1.0 request named none.
+  /// Host and port as sent, in the target or else in `Host`, without the colon of an empty port; empty when an HTTP/1.0 request
+  /// has neither.
   package internal(set) var authorityRange = 0..<0
-  /// Whether the authority has no capital letter, and so is the key to the site as it stands.
+  /// Whether the authority has no capital letter, so that its bytes are the key of the site.
   package internal(set) var authorityIsLowercase = true
   /// 1.0 or 1.1; 1.2 to 1.9 are treated as 1.1.
   package internal(set) var version = HTTPVersion.http11
   package internal(set) var framing = BodyFraming.none
   package internal(set) var method = PlainMethod.other
-  /// Whether the client lets the connection live on (RFC 9112 §9.3).
+  /// Whether the client keeps the connection open for further requests (RFC 9112 §9.3).
   package internal(set) var keepsAlive = true
   private(set) var present = FieldNameSet()
 
@@ -45,14 +45,14 @@ package struct RequestParser: Sendable {
   /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool { seen.hasExpect && version.minor != 0 }
 
-  /// Whether ``makeHead(_:)`` gives another target than the bytes of ``targetRange``: an absolute target without
-  /// a path (RFC 9112 §3.2.4).
+  /// Whether the target of ``makeHead(_:)`` differs from the bytes of ``targetRange``: an absolute target without a path
+  /// (RFC 9112 §3.2.4).
   package var targetNeedsRewriting: Bool { target.needsRewriting }
 
-  /// Where the value of the first line with this name stands.
+  /// The place of the value of the first line with this name.
   package func first(_ name: FieldName) -> Range<Int>? {
     guard contains(name) else { return nil }
-    // Raw values: `==` of an enum of another module is a call through a witness table.
+    // Compares raw values: `==` of an enum of another module is a call through a witness table.
     let wanted = name.rawValue
     for line in lines where line.name.rawValue == wanted { return line.valueRange }
     return nil
@@ -60,12 +60,11 @@ package struct RequestParser: Sendable {
 
   package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-  /// Forgets a head that was begun: the next bytes belong to another connection.
+  /// Forgets an incomplete head: the next bytes belong to another connection.
   package mutating func reset() { progress.finish() }
 
-  /// Reads the head that starts at the first byte of `buffer[range]`. After ``RequestParse/needMore`` call again
-  /// with the same start and more bytes: what was read is not read again. After anything else the next call
-  /// begins a new head.
+  /// Parses the head at the start of `buffer[range]`. After ``RequestParse/needMore`` the caller calls again with the same start
+  /// and more bytes; complete lines are not parsed again. After any other result the next call begins a new head.
   package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> RequestParse {
     let end = min(range.upperBound, range.lowerBound + limits.maxHead)
     let bytes = buffer.span.extracting(0..<end)
@@ -103,7 +102,7 @@ package struct RequestParser: Sendable {
     (authorityRange, framing) = (start..<start, .none)
   }
 
-  /// `false` when the head goes on beyond the bytes that are there.
+  /// Parses as many lines as are complete; `false` when the head needs more bytes.
   private mutating func advance(_ bytes: Span<UInt8>) throws(RequestRefusal) -> Bool {
     if !progress.hasStartLine {
       guard let next = try takeRequestLine(bytes) else { return false }
@@ -122,7 +121,7 @@ package struct RequestParser: Sendable {
     }
   }
 
-  /// One field line with its line end; `false` when it is not complete.
+  /// Parses one field line with its line end; `false` when it is incomplete.
   private mutating func takeField(_ bytes: Span<UInt8>, from start: Int) throws(RequestRefusal) -> Bool {
     let end = bytes.count
     let plainEnd = bytes.endOfPlainName(from: start, to: end)

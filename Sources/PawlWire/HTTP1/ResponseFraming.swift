@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// Where the content of a response ends (RFC 9112 §6.3).
-/// - Throws: `http_protocol_error` for lengths that contradict each other or a coding,
-///   `http_response_transfer_coding` for a coding that pawl cannot take off.
+/// Determines where the content of a response ends (RFC 9112 §6.3).
+/// - Throws: `http_protocol_error` for a length that contradicts another length or a coding, `http_response_transfer_coding`
+///   for a coding that pawl cannot decode.
 package func responseFraming(_ head: ResponseHead, requestMethod: Method) throws(ProxyError) -> BodyFraming {
   if requestMethod == .head || head.status < 200 || head.status == 204 || head.status == 304 { return .none }
   let length = try announcedLength(head)
@@ -23,8 +23,8 @@ package func responseFraming(_ head: ResponseHead, requestMethod: Method) throws
   }
 }
 
-/// What `Content-Length` says, also where no content follows (HEAD, 304); `nil` when there is none. A length that
-/// is repeated without contradiction counts once (RFC 9110 §8.6).
+/// The value of `Content-Length`, also where no content follows (HEAD, 304); `nil` without the field. Equal repeated lengths
+/// count once (RFC 9110 §8.6).
 package func announcedLength(_ head: ResponseHead) throws(ProxyError) -> UInt64? {
   guard head.fields.contains(.contentLength) else { return nil }
   if let plain = head.fields.only(.contentLength)?.strictDecimal, plain <= UInt64(Int64.max) { return plain }

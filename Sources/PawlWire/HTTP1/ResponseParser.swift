@@ -1,31 +1,31 @@
 package import PawlHTTP
 
-/// What one look at the start of a response says.
+/// The result of parsing the bytes at the start of a response.
 package enum ResponseParse: Sendable {
   case needMore
   case head(ResponseHead, byteCount: Int)
   case refused(ProxyError)
 }
 
-/// Reads response heads (RFC 9112 §4, §5). As strict as for requests where two readings are possible; lenient
-/// where the RFC tells a proxy to mend: blanks before a colon go, folded lines are joined, and a bare LF ends a
-/// line, because old origins send it and pawl writes every head anew.
+/// Parses response heads (RFC 9112 §4, §5). As strict as for requests where two readings are possible. Where the RFC has a proxy
+/// repair a response, it is lenient: blanks before a colon are removed, folded lines are joined, and a bare LF ends a line,
+/// because old origins send it and pawl writes every head anew.
 package struct ResponseParser: Sendable {
   private let limits: HeadLimits
   private let names = KnownFieldNames.shared
   private var progress = HeadProgress()
   private var lines: [FieldLine] = []
-  /// Line ends and blanks of folded lines, to be overwritten with spaces.
+  /// The line ends and blanks of folded lines, which are overwritten with spaces.
   private var folds: [Range<Int>] = []
   private var (status, reason, version) = (0, 0..<0, HTTPVersion.http11)
   private var firstField = 0
 
   package init(limits: HeadLimits = HeadLimits()) { self.limits = limits }
 
-  /// Forgets a head that was begun.
+  /// Forgets an incomplete head.
   package mutating func reset() { progress.finish() }
 
-  /// As ``RequestParser/parse(_:_:)``. The head given back owns its bytes.
+  /// Parses like ``RequestParser/parse(_:_:)``. The returned head has its own copy of the bytes.
   package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> ResponseParse {
     let end = min(range.upperBound, range.lowerBound + limits.maxHead)
     let bytes = buffer.span.extracting(0..<end)
@@ -77,8 +77,8 @@ package struct ResponseParser: Sendable {
     }
   }
 
-  /// One whole field line as almost all are: a name, a colon, a value without controls, CRLF. `false`: it is none of these,
-  /// or not complete, and nothing was taken.
+  /// Parses one field line of the usual form: a name, a colon, a value without controls, CRLF. `false` when the line has another
+  /// form or is incomplete; nothing was consumed then.
   private mutating func takePlainField(_ bytes: Span<UInt8>) throws(ProxyError) -> Bool {
     let (start, end) = (progress.lineStart, bytes.count)
     let nameEnd = bytes.firstOutside(.token, from: bytes.endOfPlainName(from: start, to: end), to: end)
@@ -97,7 +97,8 @@ package struct ResponseParser: Sendable {
     return true
   }
 
-  /// Refuses at once what is no HTTP/1 at all: a server of another kind may never send a line end.
+  /// Whether the start of the status line is complete. Refuses a wrong start at once: a server of another protocol may never send
+  /// a line end.
   private func isStatusLineSoFar(_ bytes: Span<UInt8>) throws(ProxyError) -> Bool {
     let start = progress.lineStart
     let count = min(7, bytes.count - start)
@@ -110,7 +111,7 @@ package struct ResponseParser: Sendable {
     return count == 7
   }
 
-  /// `HTTP/1.` DIGIT SP 3DIGIT [ SP reason ]; real origins leave out the last space with the reason.
+  /// Parses `HTTP/1.` DIGIT SP 3DIGIT [ SP reason ]; some origins omit the last space together with the reason.
   private mutating func takeStatusLine(_ bytes: Span<UInt8>, to end: Int) throws(ProxyError) {
     let misformed = Self.malformed("The origin's status line is malformed.")
     let start = progress.lineStart
@@ -139,7 +140,7 @@ package struct ResponseParser: Sendable {
     lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: value))
   }
 
-  /// RFC 9112 §5.2: the fold becomes spaces.
+  /// Joins a folded line to its field: the fold becomes spaces (RFC 9112 §5.2).
   private mutating func takeFold(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
     guard let last = lines.popLast() else {
       throw Self.malformed("White space stands between the origin's status line and its fields.")
@@ -182,7 +183,7 @@ package struct ResponseParser: Sendable {
 }
 
 extension Span<UInt8> {
-  /// Where the line that ends with the line feed at `lineFeed` ends without its carriage return.
+  /// The end of the line without its carriage return; `lineFeed` is the index of its line feed.
   func withoutReturn(from start: Int, to lineFeed: Int) -> Int {
     lineFeed > start && self[lineFeed - 1] == Byte.carriageReturn ? lineFeed - 1 : lineFeed
   }

@@ -2,14 +2,14 @@ import PawlHTTP
 
 /// Which fields of a trailer section are kept.
 package enum TrailerPolicy: Hashable, Sendable {
-  /// Digests of what came before: of a client nothing else means something behind the content (protocols.md 8.1 row 37).
+  /// Digests of the content: no other trailer field of a client has a meaning for pawl (Hygiene, "forbidden trailers").
   case digests
-  /// All that are sound: whoever passes an origin's on chooses.
+  /// All well-formed fields of an origin; the relay later removes those that must not be forwarded.
   case all
 }
 
-/// The trailer section of a chunked body (RFC 9112 §7.1.2): checked as strictly as a head. Its fields are never merged
-/// into the head.
+/// The trailer section of a chunked body (RFC 9112 §7.1.2), checked as strictly as a head. Its fields are never merged into the
+/// head.
 struct TrailerSection: Sendable {
   private let policy: TrailerPolicy
   private(set) var fields = Fields()
@@ -44,7 +44,7 @@ struct TrailerSection: Sendable {
     return true
   }
 
-  /// Whether a trailer field of this name may mean something after the content.
+  /// Whether a trailer field of this name has a meaning after the content.
   static func keeps(_ name: FieldName) -> Bool {
     switch name {
     case .uploadChecksum, .contentDigest, .reprDigest: true

@@ -1,10 +1,10 @@
-/// What a `Transfer-Encoding` value says about the end of the message (RFC 9112 §6.1, §7).
+/// The meaning of a `Transfer-Encoding` value for the end of the message (RFC 9112 §6.1, §7).
 enum TransferCoding: Hashable, Sendable {
   case chunked
-  /// Chunked last, but over a coding that pawl cannot take off.
+  /// `chunked` is last, but another coding, which pawl cannot decode, comes before it.
   case otherThenChunked
   case notChunkedLast
-  /// Not a list of tokens, or chunked more than once or not last.
+  /// Not a list of tokens, or `chunked` more than once or not last.
   case malformed
 
   static func parse(_ bytes: Span<UInt8>, _ range: Range<Int>) -> TransferCoding {
@@ -24,7 +24,7 @@ enum TransferCoding: Hashable, Sendable {
 }
 
 extension Span<UInt8> {
-  /// Calls `body` with each element of a comma-separated list, empty ones too, blanks around it removed.
+  /// Calls `body` with each element of a comma-separated list, including empty ones, without blanks around it.
   func forEachElement(_ range: Range<Int>, _ body: (Range<Int>) -> Void) {
     var start = range.lowerBound
     while true {

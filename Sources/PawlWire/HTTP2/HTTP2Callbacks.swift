@@ -1,17 +1,17 @@
 import CNGHTTP2
 
-/// Where C calls Swift. Each callback turns pointers into values and calls one method of the session that is attached.
+/// The callbacks by which nghttp2 calls Swift. Each one turns pointers into values and calls one method of the attached session.
 ///
-/// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, which the session
-/// calls while it holds on to itself; it deletes nghttp2's side when it goes. No pointer is kept beyond its call, but for the
-/// bytes of content, which lie in the caller's buffer.
+/// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`. The session keeps itself
+/// alive during both, and deletes nghttp2's session in its `deinit`. No pointer is kept beyond a call, except those to content,
+/// which is in the caller's buffer.
 enum HTTP2Callbacks {
-  /// Frames whose sending the session wants to know of.
+  /// The frames whose sending is reported to the session.
   enum Frame { case data, headers, reset, goAway }
 
   // MARK: Setting up
 
-  /// Traps when there is no memory, as Swift does.
+  /// Makes nghttp2's session. Traps when there is no memory, as Swift does.
   static func makeSession(_ settings: HTTP2Settings) -> OpaquePointer {
     var (session, options, callbacks): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
     nghttp2_option_new(&options)
@@ -24,7 +24,7 @@ enum HTTP2Callbacks {
     nghttp2_option_set_builtin_recv_extension_type(options, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
     nghttp2_option_set_no_closed_streams(options, 1)
     nghttp2_option_set_max_send_header_block_length(options, 256 << 10)
-    // Floods are counted by HTTP2FloodWatch, whose limits have names; nghttp2's own stand behind them.
+    // Floods are counted by HTTP2FloodWatch, whose limits have names; the limits of nghttp2 are a second line of defence.
     nghttp2_option_set_max_outbound_ack(options, settings.floods.queuedFrames)
     nghttp2_option_set_stream_reset_rate_limit(options, 1 << 40, 1 << 40)
     nghttp2_option_set_max_continuations(options, settings.floods.continuations + 1)
@@ -90,7 +90,7 @@ enum HTTP2Callbacks {
       let payload = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
       owner.takePingAcknowledgement(payload)
     case NGHTTP2_PRIORITY_UPDATE.rawValue:
-      // Safe: the built-in handler of this type gives this payload.
+      // Safe: the built-in handler of this frame type has this payload.
       guard let payload = frame.pointee.ext.payload else { return }
       owner.takePriorityUpdate(payload.load(as: nghttp2_ext_priority_update.self).stream_id)
     default: break
@@ -99,7 +99,7 @@ enum HTTP2Callbacks {
 
   // MARK: Sending
 
-  /// Where nghttp2 gets the content of an answer: always from the delegate.
+  /// The source of the content of a response: the delegate.
   static var content: nghttp2_data_provider {
     nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, _, limit, flags, _, user in
       guard let owner = owner(user), let flags else { return Int(failure) }
@@ -111,9 +111,9 @@ enum HTTP2Callbacks {
     }
   }
 
-  /// Where nghttp2 gets the content of an answer that is there as a whole: from the stream's slot.
+  /// The source of the content of a ready response: the slot of the stream.
   static func readyContent(_ slot: Int) -> nghttp2_data_provider {
-    // Slots are numbers one higher, so that none is the null pointer.
+    // The pointer is the slot plus one, so that none is the null pointer.
     let source = nghttp2_data_source(ptr: UnsafeMutableRawPointer(bitPattern: slot + 1))
     return nghttp2_data_provider(source: source) { _, _, _, limit, flags, source, user in
       guard let owner = owner(user), let flags, let slot = readySlot(source),
@@ -136,7 +136,7 @@ enum HTTP2Callbacks {
           owner.appendContent(header, count, of: frame.pointee.hd.stream_id)
         }
       guard isThere else { return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-      // nghttp2 goes from one frame of content to the next by itself, until it is told to come back.
+      // nghttp2 would make one frame of content after the other; this ends the loop when the output is full.
       return owner.isFull ? CInt(NGHTTP2_ERR_PAUSE.rawValue) : 0
     }
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
@@ -165,10 +165,10 @@ enum HTTP2Callbacks {
   }
 }
 
-// Outside the type: what a C function pointer calls must capture nothing.
+// Outside the type: a C function pointer must not capture anything.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
 
-/// The slot of a ready answer.
+/// The slot of a ready response.
 private func readySlot(_ source: UnsafeMutablePointer<nghttp2_data_source>?) -> Int? {
   guard let place = source?.pointee.ptr else { return nil }
   return Int(bitPattern: place) - 1

@@ -2,10 +2,10 @@ package import CNGHTTP2
 import PawlHTTP
 
 extension nghttp2_nv {
-  /// A field line as nghttp2 takes it; the name is in lower case.
+  /// A field line in the form of nghttp2; the name has to be in lower case.
   ///
-  /// Safe: nghttp2 does not write through these pointers, and copies what they point to while it is lent, but for what
-  /// the flags say that it need not copy.
+  /// Safe: nghttp2 does not write through these pointers. It copies the bytes during the call, except those that the flags
+  /// exempt.
   package init(
     _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0
   ) {

@@ -2,14 +2,14 @@ import CNGHTTP2
 import PawlBase
 package import PawlHTTP
 
-/// The part of a head that goes out again and again, as nghttp2 takes it: made once, never copied for an answer.
+/// The part of a head that is the same in every response, in the form of nghttp2: made once, and never copied for a response.
 package final class HTTP2FixedHead: @unchecked Sendable {
-  // Safe: filled before anybody has it and only read afterwards; nghttp2 does not write through these pointers, and
-  // whoever gives them to it keeps this object until the head is sent or its stream is gone.
+  // Safe: filled in `init` and only read afterwards. nghttp2 does not write through these pointers, and the stream's slot keeps
+  // this object until the head is sent or the stream is gone.
   let lines: UnsafeMutableBufferPointer<nghttp2_nv>
   private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-  /// - Parameter length: announced as `content-length`.
+  /// - Parameter length: of the content, for `content-length`.
   package init(status: Int, _ fields: Fields, length: UInt64) {
     var kept = Fields()
     kept.append(named: Array(":status".utf8), Self.decimal(UInt64(max(0, status))))
@@ -43,12 +43,12 @@ package final class HTTP2FixedHead: @unchecked Sendable {
   }
 }
 
-/// The part of a head that is another each time.
+/// The part of a head that differs in each response.
 package struct HTTP2FieldValues {
   private struct Entry {
     let name: StaticString
     let start: Int
-    /// Whether its value hardly ever comes again, so that the client's table is not to remember it.
+    /// Whether its value rarely repeats, so that it should not fill the dynamic table of HPACK.
     let isUnique: Bool
   }
 
@@ -73,15 +73,15 @@ package struct HTTP2FieldValues {
     bytes.append(contentsOf: value)
   }
 
-  /// - Parameter text: before the number.
+  /// - Parameter text: written before the number.
   package mutating func append(_ name: StaticString, _ text: StaticString = "", decimal value: UInt64) {
     entries.append(Entry(name: name, start: bytes.count, isUnique: false))
     bytes.append(text)
     bytes.append(decimal: value)
   }
 
-  /// Puts them behind `lines`, lends these, and takes none of them back: nghttp2 copies the values.
-  /// - Parameter forgetsUnique: values that are unique are sent as such.
+  /// Appends the values to `lines`, and lends these to `body`; nghttp2 copies the values.
+  /// - Parameter forgetsUnique: whether unique values are sent as literals without indexing.
   func lend(behind lines: inout [nghttp2_nv], forgetsUnique: Bool, to body: (UnsafeBufferPointer<nghttp2_nv>) -> Void) {
     bytes.withUnsafeBufferPointer { bytes in
       for index in entries.indices {

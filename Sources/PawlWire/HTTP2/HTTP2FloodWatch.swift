@@ -1,4 +1,4 @@
-/// Why and with which code a connection ends.
+/// The reason and the error code with which a connection ends.
 struct HTTP2Breach: Hashable, Sendable {
   var reason: HTTP2Session.EndReason
   var code: HTTP2ErrorCode
@@ -9,9 +9,8 @@ struct HTTP2Breach: Hashable, Sendable {
   static func breach(_ code: HTTP2ErrorCode) -> HTTP2Breach { HTTP2Breach(reason: .protocolError, code: code) }
 }
 
-/// Reads the frame headers of what a client sends, before anything else looks at it: counts what could be a flood, and
-/// finds what is sent for streams that cannot take it. Sees every frame, also those of streams that are gone.
-/// Pure: bytes and time in, a verdict out.
+/// Reads the frame headers of a client before nghttp2 does. It counts frames that may be a flood, and finds frames for streams
+/// that cannot take them. It sees every frame, also those for streams that are gone. Pure: bytes and time in, a verdict out.
 struct HTTP2FloodWatch: Sendable {
   /// Frame types of RFC 9113 §6 and RFC 9218 §7.
   private enum Kind {
@@ -19,7 +18,7 @@ struct HTTP2FloodWatch: Sendable {
     static let ping: UInt8 = 6, windowUpdate: UInt8 = 8, continuation: UInt8 = 9, priorityUpdate: UInt8 = 16
   }
   private enum Flag {
-    /// Also ACK of SETTINGS and PING.
+    /// END_STREAM, and ACK of SETTINGS and PING.
     static let endStream: UInt8 = 1, padded: UInt8 = 8
   }
 
@@ -27,18 +26,17 @@ struct HTTP2FloodWatch: Sendable {
   private let maxBlock: Int
   private var resets: HTTP2RateLimit, settings: HTTP2RateLimit, pings: HTTP2RateLimit, priorities: HTTP2RateLimit
   private var windowUpdates: HTTP2RateLimit, emptyFrames: HTTP2RateLimit, unknownFrames: HTTP2RateLimit
-  /// Own PINGs whose acknowledgement has not come.
+  /// The PINGs of pawl that are not acknowledged yet.
   private var pingsOut = 0
-  /// CONTINUATION frames and bytes of the header block that is coming in.
+  /// The CONTINUATION frames and bytes of the header block that is arriving.
   private var continuations = 0, blockBytes = 0
   private var streams: HTTP2PeerStreams
-  /// Bytes of content that came, or are announced by the frame that is coming in, for streams that began within the
-  /// same ``take(_:at:)``.
+  /// The content bytes that came, or that the arriving frame announces, for streams that began within the same ``take(_:at:)``.
   private var contents: [HTTP2StreamID: UInt64] = [:]
 
-  /// Bytes before the next frame header; the preface at first.
+  /// The number of bytes before the next frame header; the preface at first.
   private var skip = HTTP2Session.preface.utf8CodeUnitCount
-  /// The frame header that is coming in, and what of its payload matters: the pad length of DATA, the dependency of PRIORITY.
+  /// The frame header that is arriving, and the needed part of its payload: the pad length of DATA, the dependency of PRIORITY.
   private var header: (UInt64, UInt64) = (0, 0)
   private var headerCount = 0
 
@@ -52,23 +50,23 @@ struct HTTP2FloodWatch: Sendable {
     unknownFrames = HTTP2RateLimit(limits.unknownFrames)
   }
 
-  /// A PING has been sent: its acknowledgement is expected.
+  /// Notes that a PING was sent, whose acknowledgement is expected.
   mutating func sentPing() { pingsOut += 1 }
 
-  /// A DATA frame has been sent: the peer may well answer it with WINDOW_UPDATE.
+  /// Notes that a DATA frame was sent, to which the client may respond with WINDOW_UPDATE.
   mutating func sentData() { windowUpdates.earn(limits.windowUpdatesPerFrame) }
 
-  /// pawl is done with a stream that the client may still send for.
+  /// Notes that pawl has ended a stream for which the client may still send frames.
   mutating func abandon(_ stream: HTTP2StreamID) { streams.abandon(stream) }
 
-  /// Bytes of content for a stream that began with the bytes looked at last.
+  /// The content bytes for a stream that began within the last ``take(_:at:)``.
   func content(of stream: HTTP2StreamID) -> UInt64 { contents[stream] ?? 0 }
 
-  /// A stream had to be reset because of what the peer sent.
+  /// Notes that pawl had to reset a stream because of a fault of the client.
   mutating func resetByFault(at now: Int64) -> HTTP2Breach? { resets.take(at: now) ? nil : .flood(.resetFlood) }
 
-  /// Looks at the next bytes of the connection. `now`: monotonic, in nanoseconds.
-  /// - Returns: why the connection has to end.
+  /// Reads the next bytes of the connection. `now`: monotonic, in nanoseconds.
+  /// - Returns: why the connection has to end; `nil` when it goes on.
   mutating func take(_ bytes: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
     if !contents.isEmpty { contents = [:] }
     let newest = streams.highest
@@ -98,7 +96,7 @@ struct HTTP2FloodWatch: Sendable {
   private var length: Int { Int(truncatingIfNeeded: header.0 >> 40) }
   private var kind: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 32) }
   private var flags: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 24) }
-  /// Bytes of the payload that have to be seen, besides the header.
+  /// The number of payload bytes that are needed beside the header.
   private var payloadNeeded: Int {
     switch kind {
     case Kind.data: flags & Flag.padded != 0 && length > 0 ? 1 : 0
@@ -110,7 +108,7 @@ struct HTTP2FloodWatch: Sendable {
     let last = header.1 >> UInt64(8 * (headerCount - 9)) & 0xff
     return HTTP2StreamID(truncatingIfNeeded: (header.0 & 0x7f_ffff) << 8 | last)
   }
-  /// Bytes of content in a DATA frame.
+  /// The content bytes of a DATA frame, without padding.
   private var contentCount: Int { headerCount == 10 ? max(0, length - 1 - Int(header.1 & 0xff)) : length }
 
   private mutating func frame(at now: Int64) -> HTTP2Breach? {
@@ -146,7 +144,8 @@ struct HTTP2FloodWatch: Sendable {
     return pings.take(at: now) ? nil : .flood(.pingFlood)
   }
 
-  /// It means nothing here, but has to be sound: not of the connection, not of a stream before itself (RFC 9113 §6.3).
+  /// Checks a PRIORITY frame. It has no effect, but must not be for the connection, nor make a stream depend on itself
+  /// (RFC 9113 §6.3).
   private mutating func priority(at now: Int64) -> HTTP2Breach? {
     guard stream != 0 else { return .breach(.protocolError) }
     let dependency = HTTP2StreamID(truncatingIfNeeded: header.1 & 0x7fff_ffff)

@@ -1,10 +1,10 @@
 import PawlHTTP
 
-/// Makes a request head, or a trailer section, of the fields of one header block, held to the rules that
-/// ``RequestParser`` holds HTTP/1.1 to. One header block comes in at a time (RFC 9113 §4.3), so one reader and its
-/// buffers serve a whole connection. Names are lower case and values free of control characters: nghttp2 saw to it.
+/// Builds a request head, or a trailer section, from the fields of one header block, by the same rules as ``RequestParser`` for
+/// HTTP/1.1. One header block arrives at a time (RFC 9113 §4.3), so one reader with its buffers serves a whole connection.
+/// nghttp2 has checked that names are in lower case and values without control characters.
 struct HTTP2HeadReader {
-  /// Bytes before the first value: the name of a `host` line, and room for ``KnownFieldNames`` to look back.
+  /// The bytes before the first value: the name of a `host` line, and padding for ``KnownFieldNames``, which reads backwards.
   private static let prefix: [UInt8] = Array("    host".utf8)
   private static let hostName = 4..<8
 
@@ -26,7 +26,7 @@ struct HTTP2HeadReader {
   private var cookies = 0
   private var refusal: RequestRefusal?
   private var isTrailers = false
-  /// As HTTP/1.1 lines, with what is left out; and field lines.
+  /// The size of all fields as HTTP/1.1 lines, including dropped ones, and the number of field lines.
   private var size = 0, fieldCount = 0
 
   init(_ settings: HTTP2Settings) {
@@ -35,7 +35,7 @@ struct HTTP2HeadReader {
   }
 
   mutating func begin(trailers: Bool) {
-    // A large head was an exception: its buffers are not kept.
+    // A large head is an exception: its buffers are not kept.
     if storage.count > 4 << 10 { storage = [] }
     storage.removeAll(keepingCapacity: true)
     storage.append(contentsOf: Self.prefix)
@@ -46,7 +46,8 @@ struct HTTP2HeadReader {
     (size, fieldCount) = (0, 0)
   }
 
-  /// One field, in the order of the block. `.flood`: the block is far beyond the limits; no more of it should be read.
+  /// Takes one field, in the order of the block. `.flood`: the block is far beyond the limits, and its rest should not be
+  /// decoded.
   mutating func take(name: Span<UInt8>, value: Span<UInt8>) -> Step {
     size += name.count + value.count + 4
     let isPseudo = name.count > 0 && name[0] == Byte.colon
@@ -59,7 +60,7 @@ struct HTTP2HeadReader {
       refusal = isPseudo ? Self.lineTooLong : RequestRefusal(431, "The header section is too large.")
       return .goOn
     }
-    // However a browser splits its cookies (RFC 9113 §8.2.3), they are one field.
+    // Cookies that a browser splits into several fields count as one (RFC 9113 §8.2.3).
     guard fieldCount - max(0, cookies - 1) <= maxFields else {
       refusal = RequestRefusal(431, "There are too many field lines.")
       return .goOn
@@ -110,10 +111,10 @@ struct HTTP2HeadReader {
     return start..<storage.count
   }
 
-  // MARK: What it means
+  // MARK: Results
 
-  /// Whether the head, when no content follows it, asks for a representation as it is: a GET without conditions.
-  /// Mutating, or else the session copies the whole reader to ask it: 300 instructions a request, measured.
+  /// Whether the head, if no content follows, requests a representation without conditions or ranges by GET. Mutating, because
+  /// the session would else copy the whole reader: 300 instructions per request, measured.
   var isPlain: Bool {
     mutating get {
       refusal == nil && present.isDisjoint(with: special) && `protocol` == nil && method.count == 3
@@ -121,7 +122,7 @@ struct HTTP2HeadReader {
     }
   }
 
-  /// What ``isPlain`` asks for; `nil` when more than one name is given to it.
+  /// The parts of a head for which ``isPlain`` is true; `nil` when it has several `X-Request-Id` fields.
   mutating func plainGet() throws(RequestRefusal) -> HTTP2PlainGet? {
     if let refusal { throw refusal }
     try checkTarget()
@@ -155,7 +156,7 @@ struct HTTP2HeadReader {
     return HTTP2Request(head: head, protocol: `protocol`.map { bytes[$0] })
   }
 
-  /// What of the trailers may mean something after the content; `nil` when they are beyond the limits.
+  /// The trailers that have a meaning after the content; `nil` when they exceed the limits.
   func trailers() -> Fields? {
     guard refusal == nil else { return nil }
     var fields = Fields()
@@ -163,7 +164,7 @@ struct HTTP2HeadReader {
     return fields
   }
 
-  /// As ``RequestParser`` checks a request line.
+  /// Checks method, target and scheme like ``RequestParser``.
   private func checkTarget() throws(RequestRefusal) {
     let bytes = storage.span
     guard method.count <= limits.maxMethod else { throw RequestRefusal(501, "The method is too long.") }
@@ -191,8 +192,8 @@ struct HTTP2HeadReader {
     }
   }
 
-  /// `:authority`, or else `host`; both must agree (RFC 9113 §8.3.1).
-  /// - Returns: where it stands, in lower case.
+  /// Finds the authority: `:authority`, or else `host`; both have to agree (RFC 9113 §8.3.1).
+  /// - Returns: its place in the storage, in lower case.
   private mutating func site() throws(RequestRefusal) -> Range<Int> {
     guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
     guard let named = authority ?? seen.host else { throw RequestRefusal(400, "The authority is missing.") }
@@ -231,7 +232,7 @@ struct HTTP2HeadReader {
     }
   }
 
-  /// Browsers send one field for each cookie; what is not HTTP/2 knows one `Cookie` field (RFC 9113 §8.2.3).
+  /// Joins the cookies, which browsers send in one field each: HTTP/1.1 has one `Cookie` field (RFC 9113 §8.2.3).
   private mutating func joinCookies() {
     guard cookies > 1, let first = lines.firstIndex(where: { $0.name == .cookie }) else { return }
     let start = storage.count

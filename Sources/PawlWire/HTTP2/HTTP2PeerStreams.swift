@@ -1,24 +1,24 @@
-/// What a client has said about its side of its streams, by their identifiers alone: what comes for a stream that it has
-/// ended or reset is a breach (RFC 9113 §5.1), what comes for one that pawl has reset is on its way since before.
-/// Bounded: of streams that are gone only the latest are known.
+/// The state of the client's side of its streams, by their identifiers. A frame for a stream that the client ended or reset is a
+/// connection error (RFC 9113 §5.1); a frame for a stream that pawl reset may have been sent before. Bounded: of streams that are
+/// gone only the latest are kept.
 struct HTTP2PeerStreams: Sendable {
   static let ended = 64, abandoned = 256
 
   private let most: Int
-  /// The latest stream that the client has begun.
+  /// The highest stream that the client has begun.
   private(set) var highest: HTTP2StreamID = 0
-  /// Streams that the client has begun and not ended, ascending.
+  /// The streams that the client has begun and not ended, in ascending order.
   private var open: [HTTP2StreamID] = []
   private var ended = HTTP2RecentStreams(HTTP2PeerStreams.ended)
   private var abandoned = HTTP2RecentStreams(HTTP2PeerStreams.abandoned)
 
-  /// - Parameter maxStreams: as announced; a few more are known, for a client that has not seen them end.
+  /// - Parameter maxStreams: as announced in SETTINGS; some more are kept, for a client that has not seen yet that they ended.
   init(maxStreams: Int) { most = 2 * maxStreams + Self.abandoned }
 
-  /// HEADERS: of a request, or of trailers.
-  /// - Returns: the code of the breach.
+  /// Notes HEADERS of a request or of trailers.
+  /// - Returns: the error code, if the frame breaks a rule.
   mutating func headers(_ stream: HTTP2StreamID, isEnd: Bool) -> HTTP2ErrorCode? {
-    // Streams that only a server may open are for others to refuse.
+    // nghttp2 refuses stream 0 and even streams, which only a server may open.
     guard stream > 0, stream & 1 == 1 else { return nil }
     guard stream > highest else { return content(stream, isEnd: isEnd, ofUnknown: .protocolError) }
     highest = stream
@@ -47,12 +47,12 @@ struct HTTP2PeerStreams: Sendable {
     return ended.contains(stream) ? .streamClosed : code
   }
 
-  /// RST_STREAM from the client.
+  /// Notes RST_STREAM from the client.
   mutating func reset(_ stream: HTTP2StreamID) {
     if let index = index(of: stream) { close(index) }
   }
 
-  /// pawl is done with the stream; what the client still sends for it is nothing to blame it for.
+  /// Notes that pawl has ended the stream: frames that the client still sends for it are no error.
   mutating func abandon(_ stream: HTTP2StreamID) {
     guard let index = index(of: stream) else { return }
     abandoned.note(open.remove(at: index))
@@ -70,7 +70,7 @@ struct HTTP2PeerStreams: Sendable {
   }
 }
 
-/// The latest of many streams.
+/// A ring of the latest stream identifiers.
 struct HTTP2RecentStreams: Sendable {
   private let most: Int
   private var streams: [HTTP2StreamID] = []

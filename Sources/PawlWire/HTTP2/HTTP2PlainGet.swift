@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// What of a head over HTTP/2 matters when it asks for a representation as it is: the same as over HTTP/1.1
-/// (``RequestParser``), as ranges of the bytes it came with.
+/// The parts of a head over HTTP/2 that matter when it requests a representation without conditions: the same as ``PlainGet``
+/// over HTTP/1.1, as ranges of its own bytes.
 package struct HTTP2PlainGet: Sendable {
   package let bytes: [UInt8]
   let lines: [FieldLine]
@@ -11,15 +11,15 @@ package struct HTTP2PlainGet: Sendable {
   /// The value of the one `X-Request-Id` field.
   package let requestID: Range<Int>?
   package let hasCookie: Bool
-  /// Whether a proxy in front says what its client speaks.
+  /// Whether a field of a proxy in front may give the client's scheme.
   package let namesScheme: Bool
 
-  /// Tells where the value of each line with this name stands.
+  /// Calls `tell` with the place of the value of each line with this name.
   package func each(_ name: FieldName, _ tell: (Range<Int>) -> Void) {
     for line in lines where line.name == name { tell(line.valueRange) }
   }
 
-  /// Where the value of the first line with this name stands.
+  /// The place of the value of the first line with this name.
   package func first(_ name: FieldName) -> Range<Int>? {
     let wanted = name.rawValue
     for line in lines where line.name.rawValue == wanted { return line.valueRange }

@@ -1,12 +1,12 @@
-/// Counts against an ``HTTP2Rate``: tokens that are there at the start, are taken one by one and come back with time.
+/// A token bucket for an ``HTTP2Rate``: it starts full, each event takes one token, and tokens come back with time.
 struct HTTP2RateLimit: Hashable, Sendable {
   private static let second: Int64 = 1_000_000_000
 
   let rate: HTTP2Rate
-  /// Tokens left, in parts: one token is a second's worth of nanoseconds.
+  /// The tokens left, in nanoseconds: one token is 10^9.
   private var left: Int64
   private var lastTake: Int64?
-  /// Tokens earned by other means than time.
+  /// Tokens that were earned by other means than time.
   private var earned = 0
 
   init(_ rate: HTTP2Rate) {

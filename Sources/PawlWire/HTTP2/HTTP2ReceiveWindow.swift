@@ -1,9 +1,9 @@
-/// How much a peer may send before it has to wait: of one stream, or of the connection (RFC 9113 §5.2). Grows with the
-/// rate, so that a long way costs nothing, and only while content is taken as it comes.
+/// The flow-control window for content that a client sends, of one stream or of the connection (RFC 9113 §5.2). It grows with the
+/// transfer rate, so that a long round trip does not slow it, and only while content is consumed quickly.
 struct HTTP2ReceiveWindow: Hashable, Sendable {
-  /// In bytes: what is promised, what has come and what is held together never exceed it.
+  /// The size in bytes: the bytes still allowed, those on their way and those held are together never more.
   private(set) var size: Int
-  /// Content that came and is not done with, in bytes.
+  /// The content that came and was not released yet, in bytes.
   private(set) var held = 0
   /// Content that came since ``restart()``, in bytes.
   private(set) var arrived = 0
@@ -12,30 +12,29 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
 
   mutating func arrive(_ count: Int) { (held, arrived) = (held + count, arrived + count) }
 
-  /// So many bytes are done with; never more than are held.
+  /// Releases bytes that were consumed; at most those that are held.
   mutating func release(_ count: Int) { held -= min(count, held) }
 
-  /// What to give back now: `spent` bytes of the window have come and were not given back, whether or not they were
-  /// content. Given in eighths of the window, so that a WINDOW_UPDATE is rare and yet nobody waits for it; where what is
-  /// held leaves less than that, all there is.
+  /// The credit to give back now, in bytes. `spent`: the bytes of the window that came and were not given back, content or not.
+  /// Credit is given in eighths of the window, so that a WINDOW_UPDATE is rare, and comes before the client has to wait. When the
+  /// held bytes leave less than an eighth, all free bytes are given.
   func credit(spent: Int) -> Int {
     let free = spent - held
     return free > 0 && (free >= size / 8 || size - spent < size / 8) ? free : 0
   }
 
-  /// A round trip begins.
+  /// Begins a round trip.
   mutating func restart() { arrived = 0 }
 
-  /// A round trip is over: twice the window when at least two thirds of it came meanwhile. Not for one who holds half
-  /// of it: more promised would only be more to hold.
+  /// Ends a round trip: doubles the window when at least two thirds of it came meanwhile. It does not grow while half of it is
+  /// held, since more credit would only be held, too.
   /// - Returns: whether it grew.
   mutating func grow(upTo limit: Int) -> Bool {
     guard arrived >= size / 3 * 2, held < size / 2 else { return false }
     return widen(upTo: limit)
   }
 
-  /// Twice the window where half of it is held: for a connection, that those who take their content are not kept waiting
-  /// by those who do not.
+  /// Doubles the window when half of it is held: on a connection, streams whose content is consumed must not wait for the others.
   mutating func makeRoom(upTo limit: Int) -> Bool {
     guard held >= size / 2 else { return false }
     return widen(upTo: limit)
@@ -48,8 +47,8 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
   }
 }
 
-/// When to send a PING of one's own to measure the round trip: one at a time, only while content comes, the rarer the
-/// longer nothing has grown.
+/// Decides when pawl sends a PING to measure the round trip: one at a time, only while content comes, and more rarely the longer
+/// no window has grown.
 struct HTTP2RoundTrip: Hashable, Sendable {
   static let shortest: Int64 = 10_000_000, longest: Int64 = 200_000_000
 
@@ -57,14 +56,14 @@ struct HTTP2RoundTrip: Hashable, Sendable {
   private var pause = shortest
   private var next: Int64?
 
-  /// Content comes; whether a PING is to be sent. Times are monotonic, in nanoseconds.
+  /// Notes that content comes; returns whether a PING is to be sent. Times are monotonic, in nanoseconds.
   mutating func begins(at now: Int64) -> Bool {
     guard sentAt == nil, now >= next ?? now else { return false }
     sentAt = now
     return true
   }
 
-  /// The PING's acknowledgement came. `false` when none was out.
+  /// Notes the acknowledgement of the PING; `false` when none was outstanding.
   mutating func ends(at now: Int64) -> Bool {
     guard sentAt != nil else { return false }
     sentAt = nil
@@ -72,7 +71,8 @@ struct HTTP2RoundTrip: Hashable, Sendable {
     return true
   }
 
-  /// What the round trip that just ended was good for.
+  /// Sets the pause before the next PING.
+  /// - Parameter grew: whether a window grew after this round trip.
   mutating func rest(grew: Bool) {
     pause = grew ? Self.shortest : min(2 * pause, Self.longest)
     if let next { self.next = next + (grew ? 0 : pause) }

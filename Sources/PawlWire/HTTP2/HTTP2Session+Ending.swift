@@ -1,14 +1,14 @@
 import CNGHTTP2
 
-/// How the session ends: in order, for a flood or a breach of the protocol, or because settings go unanswered.
+/// The end of a session: regular, for a flood or a protocol error, or because SETTINGS are not acknowledged.
 extension HTTP2Session {
   var progress: Progress {
     if ending == nil, nghttp2_session_want_read(raw) == 0, nghttp2_session_want_write(raw) == 0 { ending = .goAway }
     return ending.map { .ends($0) } ?? .goesOn
   }
 
-  /// GOAWAY that lets running streams end and refuses new ones (RFC 9113 §6.8): first an announcement, and when the
-  /// client must have seen it, the final word.
+  /// Drains the session: GOAWAY lets running streams end and refuses new ones (RFC 9113 §6.8). The first GOAWAY is an
+  /// announcement; the final one follows when the client must have seen the first.
   package func drain() {
     guard drainage == nil, ending == nil else { return }
     drainage = .announced(since: now)
@@ -16,17 +16,17 @@ extension HTTP2Session {
     ping(.drain)
   }
 
-  /// The client has seen the announcement.
+  /// Sends the final GOAWAY: the client has seen the announcement, or a second has passed.
   func endDrain() {
     guard case .announced = drainage, ending == nil else { return }
     drainage = .final
     nghttp2_submit_goaway(raw, 0, nghttp2_session_get_last_proc_stream_id(raw), 0, nil, 0)
   }
 
-  /// GOAWAY at once; the connection ends with what has been produced.
+  /// Sends GOAWAY at once; the connection ends with the frames produced so far.
   package func end(_ code: HTTP2ErrorCode) { finish(.goAway, code) }
 
-  /// To be called about once a second: settings that nobody acknowledges, a drain that the client does not answer.
+  /// Checks timeouts: SETTINGS that are not acknowledged, and a drain without response. To be called about once a second.
   package func check(at now: Int64) -> Progress {
     if case .announced(let since) = drainage, now - since >= 1_000_000_000 { endDrain() }
     if case .sent(let since) = settingsState, now - since >= settings.settingsTimeout {
@@ -35,7 +35,8 @@ extension HTTP2Session {
     return progress
   }
 
-  /// Nothing more is read or told. `code`: of the GOAWAY; `nil` when one has gone.
+  /// Ends the session: nothing more is read, and the delegate hears nothing more. `code`: of the GOAWAY; `nil` when one was sent
+  /// already.
   func finish(_ reason: EndReason, _ code: HTTP2ErrorCode?) {
     guard ending == nil else { return }
     (ending, lastWord) = (reason, code)
@@ -45,7 +46,7 @@ extension HTTP2Session {
     }
   }
 
-  /// An error that nghttp2 does not answer by itself.
+  /// Ends the session after an error for which nghttp2 sends no GOAWAY.
   func finishAfter(_ error: CInt) {
     switch error {
     case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: finish(.continuationFlood, .enhanceYourCalm)
@@ -54,7 +55,7 @@ extension HTTP2Session {
     }
   }
 
-  /// By hand: after some errors nghttp2 is not to be asked any more.
+  /// Writes the GOAWAY without nghttp2, which must not be called after some errors.
   func sayLastWord() {
     guard let code = lastWord else { return }
     lastWord = nil

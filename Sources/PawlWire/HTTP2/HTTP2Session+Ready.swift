@@ -1,14 +1,13 @@
 import CNGHTTP2
 import PawlHTTP
 
-/// An answer that is there as a whole: the session sends it without asking for anything.
+/// A response whose body is complete in memory: the session sends it without calling the delegate.
 package struct HTTP2ReadyAnswer {
   let head: HTTP2FixedHead
   let body: [UInt8]
-  /// Bytes of the body that are in the output.
+  /// The number of bytes of the body that were written into the output.
   var sent = 0
-  /// How many there were when it was last looked at, and since when not more, or since when more could have been:
-  /// monotonic, in nanoseconds.
+  /// `sent` at the last check, and the time from which a lack of progress counts: monotonic, in nanoseconds.
   var seen = 0
   var seenAt: Int64 = 0
 
@@ -18,10 +17,10 @@ package struct HTTP2ReadyAnswer {
   var left: Int { body.count - sent }
 }
 
-/// The short way of an answer: a plain request, a body in memory. No object is made for the stream, nothing is asked
-/// while it is sent; limits, windows and turns are the same as for any other.
+/// The hot path: a plain request, and a response whose body is in memory. No object is made for the stream, and the delegate is
+/// not called while it is sent. Limits, windows and priorities are the same as for all streams.
 extension HTTP2Session {
-  /// The head that was read is kept as it is until what came is told.
+  /// Keeps the parsed head until its event is delivered.
   func keepPlainHead(_ slot: Int) {
     if plainCount == plainHeads.count { plainHeads.append(HTTP2HeadReader(settings)) }
     swap(&reader, &plainHeads[plainCount])
@@ -30,13 +29,13 @@ extension HTTP2Session {
     plainCount += 1
   }
 
-  /// All that came is told.
+  /// Frees the heads: all events were delivered.
   func forgetPlainHeads() {
     plainCount = 0
     if plainHeads.count > Self.plainHeadsKept { plainHeads.removeLast(plainHeads.count - Self.plainHeadsKept) }
   }
 
-  /// As many requests as come in one turn, usually.
+  /// The number of heads whose memory is kept: about as many requests as arrive in one turn.
   private static let plainHeadsKept = 16
 
   func tellPlain(_ slot: Int, _ index: Int) {
@@ -68,13 +67,13 @@ extension HTTP2Session {
       var content = HTTP2Callbacks.readyContent(slot)
       _ = nghttp2_submit_response(raw, id, lines.baseAddress, lines.count, &content)
     }
-    // The name is in the client's table from now on.
+    // From now on the name is in the dynamic table of the client.
     hasSentUnique = true
   }
 
-  // MARK: As nghttp2 asks for it
+  // MARK: Content
 
-  /// `nil` when there is none: a fault of ours.
+  /// The next frame of a ready response; `nil` when there is none, which is a bug.
   func offerReady(_ slot: Int, limit: Int) -> (count: Int, isLast: Bool)? {
     guard let left = streams[slot].ready?.left, left > 0 else { return nil }
     let count = min(left, limit)
@@ -91,26 +90,26 @@ extension HTTP2Session {
     return true
   }
 
-  // MARK: Its end
+  // MARK: Ending
 
-  /// The stream is gone.
+  /// Forgets the ready response: the stream is gone.
   func endReady(_ slot: Int) {
     guard streams[slot].ready != nil else { return }
     streams[slot].ready = nil
     readyCount -= 1
   }
 
-  /// Ready answers that are not produced to their end.
+  /// The streams whose ready responses are not completely in the output.
   package var unfinishedReady: [HTTP2StreamID] {
     guard readyCount > 0 else { return [] }
     return streams.indices.compactMap { isUnfinished($0) ? streams[$0].id : nil }
   }
 
-  /// How many bytes of a ready answer are in the output, or were; 0 where there is none.
+  /// The number of bytes of a ready response that were written into the output; 0 where there is none.
   package func readySent(of stream: HTTP2StreamID) -> Int { slot(of: stream).flatMap { streams[$0].ready?.sent } ?? 0 }
 
-  /// Ready answers of which the client has taken nothing for `limit` nanoseconds. One that waits behind others, or since
-  /// `stuckSince` for the socket, is not to blame.
+  /// The streams whose ready responses made no progress for `limit` nanoseconds because of the client. A stream that waits for
+  /// other streams, or since `stuckSince` for the socket, does not count.
   package func stuckReady(for limit: Int64, at now: Int64, stuckSince: Int64?) -> [HTTP2StreamID] {
     guard readyCount > 0 else { return [] }
     return streams.indices.compactMap { slot in

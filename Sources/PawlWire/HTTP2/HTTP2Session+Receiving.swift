@@ -1,14 +1,15 @@
 import CNGHTTP2
 import PawlHTTP
 
-/// What nghttp2 found in the bytes that came. Called from within `nghttp2_session_mem_recv`: nothing is told here, only noted.
+/// Handles what nghttp2 found in the received bytes. Called from within `nghttp2_session_mem_recv`: events are only recorded
+/// here, and delivered later.
 extension HTTP2Session {
   func slot(of stream: HTTP2StreamID) -> Int? {
-    // Slots are kept as numbers one higher, so that none is the null pointer.
+    // The pointer is the slot plus one, so that none is the null pointer.
     nghttp2_session_get_stream_user_data(raw, stream).map { Int(bitPattern: $0) - 1 }
   }
 
-  /// A header block begins.
+  /// Begins a header block.
   func beginBlock(_ stream: HTTP2StreamID, isRequest: Bool) {
     reader.begin(trailers: !isRequest)
     guard isRequest else { return }
@@ -16,7 +17,7 @@ extension HTTP2Session {
     nghttp2_session_set_stream_user_data(raw, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
   }
 
-  /// `false`: the block is a flood.
+  /// Takes one field; `false`: the block is a flood.
   func takeField(name: Span<UInt8>, value: Span<UInt8>) -> Bool {
     guard reader.take(name: name, value: value) == .flood else { return true }
     finish(.headerFlood, .enhanceYourCalm)
@@ -48,9 +49,8 @@ extension HTTP2Session {
     events.append(.ended(slot))
   }
 
-  /// Streams of which nothing is said share the line frame by frame; RFC 9218 §10 leaves that to the server. A `priority`
-  /// field that can be understood is put in place of this by nghttp2 behind this call; one that cannot is as if it were
-  /// not there (§4).
+  /// Gives a stream without `priority` the default of pawl: such streams take turns, frame by frame, which RFC 9218 §10 leaves to
+  /// the server. nghttp2 then applies a valid `priority` field of the request; a malformed one is ignored (§4).
   private func prioritise(_ stream: HTTP2StreamID) {
     if let index = foretold.firstIndex(of: stream) {
       foretold.remove(at: index)
@@ -60,64 +60,64 @@ extension HTTP2Session {
     nghttp2_session_change_extpri_stream_priority(raw, stream, &priority, 0)
   }
 
-  /// PRIORITY_UPDATE for a stream that may be yet to come. Bounded; who overdoes it is not remembered.
+  /// Notes PRIORITY_UPDATE for a stream that has not begun. Bounded: updates beyond `maxStreams` are not noted.
   func takePriorityUpdate(_ stream: HTTP2StreamID) {
     guard slot(of: stream) == nil, stream > nghttp2_session_get_last_proc_stream_id(raw) else { return }
     guard foretold.count < settings.maxStreams, !foretold.contains(stream) else { return }
     foretold.append(stream)
   }
 
-  /// Bytes of content. They lie in what `receive` was given.
+  /// Takes content, which is in the bytes that `receive` was given.
   func takeContent(_ bytes: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
     guard !streams[slot].isRefused else { return returnCredit(slot) }
-    // What came beyond the window: nghttp2 has begun to reset the stream.
+    // Content beyond the window: nghttp2 is resetting the stream.
     guard streams[slot].window.held + bytes.count <= streams[slot].window.size else { return }
     streams[slot].window.arrive(bytes.count)
     window.arrive(bytes.count)
     events.append(.content(slot, bytes))
   }
 
-  /// The event at that place, together with those behind it that are more content of the same stream; and how many they are.
-  /// - Parameter movable: whether content may be moved where it lies.
+  /// The event at that index, joined with following events of content of the same stream; and the number of events joined.
+  /// - Parameter movable: whether content may be moved within its buffer.
   func gathered(at index: Int, movable: Bool) -> (event: HTTP2Event, count: Int) {
     guard movable, case .content(let slot, let first) = events[index], let start = first.baseAddress else {
       return (events[index], 1)
     }
     var (end, last) = (first.count, index)
     while last + 1 < events.count, case .content(slot, let more) = events[last + 1], let from = more.baseAddress {
-      // Safe: they lie in this order in bytes that may be moved, and nothing else that is still to be told lies between them.
+      // Safe: the pieces are in this order in bytes that may be moved, with nothing between them that is still needed.
       UnsafeMutableRawPointer(mutating: start + end).copyMemory(from: from, byteCount: more.count)
       (end, last) = (end + more.count, last + 1)
     }
     return (.content(slot, UnsafeRawBufferPointer(start: start, count: end)), last - index + 1)
   }
 
-  /// A DATA frame is complete that ends the content.
+  /// Ends the content: a complete DATA frame had END_STREAM.
   func endContent(_ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
     streams[slot].hasEnded = true
     events.append(.ended(slot))
   }
 
-  /// Whether the request's end has come, told already or not.
+  /// Whether the end of the request has arrived, even if its event was not delivered yet.
   package func hasEnded(_ stream: HTTP2StreamID) -> Bool { slot(of: stream).map { streams[$0].hasEnded } ?? false }
 
-  /// A frame broke a rule of its stream, which is reset with the next bytes that go out: a request that has not been told
-  /// of never will be.
+  /// Notes a frame that broke a rule of its stream. The stream is reset with the next output; a request that was not delivered
+  /// yet never will be.
   func noteInvalid(_ stream: HTTP2StreamID) {
     if let slot = slot(of: stream) { streams[slot].noteInvalid() }
   }
 
-  /// Whether a request is to be told of, now that everything that came with it is known.
+  /// Whether a request is delivered, now that all frames that came with it are known.
   func isWorthTelling(_ request: HTTP2Request, _ slot: Int) -> Bool {
     let stream = streams[slot]
     guard stream.mayBeTold else {
-      // By the client itself, and behind content.
+      // Reset by the client itself, behind content that may count.
       return stream.wasGivenUp && stream.window.held > 0
         && listener?.session(self, keepsContentOf: request) == true
     }
-    // Content of another length than announced: more came than nghttp2 let pass, or the end too early.
+    // The content differs from its announced length: nghttp2 cut off what was too much, or the stream ended too early.
     if case .length(let count) = request.head.framing, watch.content(of: stream.id) > count { return false }
     return nghttp2_session_get_stream_remote_close(raw, stream.id) != 1 || stream.hasEnded
   }
@@ -126,22 +126,22 @@ extension HTTP2Session {
     if let slot = slot(of: stream) { streams[slot].noteReset() }
   }
 
-  /// From within `receive` or `produce`. What the stream held is done with.
+  /// Notes that the stream is closed; called from within `receive` or `produce`. The content that it held is released.
   func noteClosed(_ stream: HTTP2StreamID, _ code: UInt32) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
     if streams[slot].window.held > 0 {
       window.release(streams[slot].window.held)
-      // Others may wait for it, and nothing else may come of the client before it has it.
+      // Other streams may wait for this credit, and no event of the client would release it later.
       returnConnectionCredit()
     }
     events.append(.closed(slot, streams[slot].wasReset ? code : nil))
   }
 }
 
-/// Flow control of what comes: credit as the delegate takes bytes, windows that grow with the rate.
+/// Flow control of received content: credit as the delegate consumes bytes, and windows that grow with the rate.
 extension HTTP2Session {
-  /// PINGs that pawl sends, by what they carry.
+  /// The PINGs of pawl, by their payload.
   enum Ping: UInt64 {
     case roundTrip = 0x7061_776c_2d72_7474
     case drain = 0x7061_776c_2d65_6e64
@@ -152,7 +152,7 @@ extension HTTP2Session {
     var entries = [
       entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxStreams),
       entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow),
-      // It counts 32 bytes for each field, the limit of a head 4.
+      // This setting counts 32 bytes for each field, `maxHead` 4.
       entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, list),
       entry(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1),
       entry(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
@@ -172,7 +172,7 @@ extension HTTP2Session {
     watch.sentPing()
   }
 
-  /// So many bytes of the request's content are done with: credit for as many goes back to the peer.
+  /// Releases bytes of the request's content: credit for as many goes back to the client.
   package func consumed(_ count: Int, of stream: HTTP2StreamID) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     let held = streams[slot].window.held
@@ -182,7 +182,7 @@ extension HTTP2Session {
     returnConnectionCredit()
   }
 
-  /// After each `receive`.
+  /// Gives back credit; called after each `receive`.
   func returnCredit() {
     if window.makeRoom(upTo: settings.maxWindow) {
       nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size))
@@ -217,7 +217,7 @@ extension HTTP2Session {
     }
   }
 
-  /// The connection first, then streams, none of which may take more than three quarters of it.
+  /// Grows the window of the connection, then those of streams; each at most to three quarters of the connection's.
   private func growWindows() -> Bool {
     var grew = window.grow(upTo: settings.maxWindow)
     if grew { nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size)) }

@@ -2,10 +2,10 @@ import CNGHTTP2
 import PawlBase
 package import PawlHTTP
 
-/// Answers: heads, content and trailers on their way out.
+/// Sends responses: heads, content and trailers.
 extension HTTP2Session {
-  /// A 1xx; hop-by-hop fields are left out, names written in lower case. No-op for a stream that is gone, and for 101,
-  /// which HTTP/2 does not have (RFC 9113 §8.6).
+  /// Sends an interim response, without hop-by-hop fields and with names in lower case. Does nothing for a stream that is gone,
+  /// and for 101, which HTTP/2 does not have (RFC 9113 §8.6).
   package func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {
     guard head.status != 101, let slot = openSlot(stream), !streams[slot].hasHead else { return }
     withLines(head.fields, status: head.status, length: nil) { lines, count in
@@ -13,7 +13,7 @@ extension HTTP2Session {
     }
   }
 
-  /// The final head. `length`: announced as `content-length`. `hasContent`: the delegate is asked for it.
+  /// Sends the final head. `length`: for `content-length`. `hasContent`: whether the delegate is asked for content.
   package func sendHead(_ head: ResponseHead, length: UInt64?, hasContent: Bool, on stream: HTTP2StreamID) {
     guard let slot = openSlot(stream), !streams[slot].hasHead else { return }
     streams[slot].hasHead = true
@@ -27,19 +27,19 @@ extension HTTP2Session {
     }
   }
 
-  /// The delegate has content again after ``HTTP2Offer/later``.
+  /// Continues a stream: the delegate has content again after ``HTTP2Offer/later``.
   package func resume(_ stream: HTTP2StreamID) {
     guard openSlot(stream) != nil else { return }
     nghttp2_session_resume_data(raw, stream)
   }
 
-  /// RST_STREAM; nothing follows for this stream but its `closed`. It overtakes content that waits.
+  /// Sends RST_STREAM, before content that waits. The only further event of the stream is `closed`.
   package func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
     guard let slot = slot(of: stream), streams[slot].resetOwn(code) else { return }
     nghttp2_submit_rst_stream(raw, 0, stream, code.rawValue)
   }
 
-  /// Whether it is the peer's windows that keep content of this stream, not its turn.
+  /// Whether the windows of the client hold back the content of this stream, and not other streams.
   package func isHeldBack(_ stream: HTTP2StreamID) -> Bool {
     nghttp2_session_get_remote_window_size(raw) <= 0 || nghttp2_session_get_stream_remote_window_size(raw, stream) <= 0
   }
@@ -53,7 +53,7 @@ extension HTTP2Session {
 
   // MARK: Content
 
-  /// nghttp2 asks for a DATA frame. `nil`: nothing now.
+  /// Returns the next DATA frame for nghttp2; `nil`: none now.
   func offer(of stream: HTTP2StreamID, limit: Int) -> (count: Int, isLast: Bool, hasTrailers: Bool)? {
     switch listener?.session(self, offerOf: stream, limit: limit) ?? .failed(.internalError) {
     case .bytes(let count, let isLast):
@@ -73,7 +73,7 @@ extension HTTP2Session {
     }
   }
 
-  /// The frame's header, then the delegate's bytes, straight into the output.
+  /// Appends the header of the frame and the bytes of the delegate directly to the output.
   func appendContent(_ header: UnsafeBufferPointer<UInt8>, _ count: Int, of stream: HTTP2StreamID) -> Bool {
     let start = output.count
     output.append(contentsOf: header)
@@ -83,20 +83,20 @@ extension HTTP2Session {
       return true
     }
     output.removeLast(max(0, output.count - start))
-    // The stream is reset for a fault of ours: the client is not to pay for it.
+    // The stream is reset for a fault of pawl, which must not count against the client.
     if let slot = slot(of: stream) { _ = streams[slot].resetOwn(.internalError) }
     return false
   }
 
-  // MARK: What has gone
+  // MARK: Sent frames
 
-  /// A frame is in the output, or about to be.
+  /// Notes that a frame is in the output, or about to be.
   func noteSent(_ kind: HTTP2Callbacks.Frame, _ stream: HTTP2StreamID, endsStream: Bool, code: UInt32) {
     switch kind {
     case .data, .headers:
       if kind == .data { watch.sentData() }
       guard endsStream, let slot = slot(of: stream) else { return }
-      // Of an answer that was ready nobody waits to hear, unless it is watched.
+      // The end of a ready response is reported only if the delegate watches it.
       if streams[slot].ready == nil || streams[slot].isTold { events.append(.answered(slot)) }
     case .reset: noteResetSent(stream, code)
     case .goAway: if code != 0 { finish(.protocolError, nil) }
@@ -112,12 +112,12 @@ extension HTTP2Session {
     if let breach = watch.resetByFault(at: now) { finish(breach.reason, breach.code) }
   }
 
-  /// A head that could not be sent: too large for any frame.
+  /// Notes a head that nghttp2 could not send, because it is too large for any frame.
   func noteUnsent(_ stream: HTTP2StreamID) { reset(stream, .internalError) }
 
   // MARK: Field lines
 
-  /// Lends field lines to `body`, which must not keep them; nghttp2 copies them, names in lower case.
+  /// Lends field lines to `body`, which must not keep them. nghttp2 copies them, with names in lower case.
   private func withLines(
     _ fields: Fields, status: Int? = nil, length: UInt64? = nil,
     _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Void
@@ -139,7 +139,7 @@ extension HTTP2Session {
     }
   }
 
-  /// What is about an HTTP/1.1 connection has no place here (RFC 9113 §8.2.2).
+  /// Whether a field may be sent: fields about an HTTP/1.1 connection must not (RFC 9113 §8.2.2).
   static func isSent(_ name: FieldName) -> Bool {
     switch name {
     case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .te, .http2Settings, .contentLength:

@@ -1,18 +1,18 @@
 import CNGHTTP2
 import PawlHTTP
 
-/// The server side of one HTTP/2 connection (RFC 9113), without IO: bytes in, events and bytes out. Keeps to the
-/// protocol, bounds what a peer may cost (``HTTP2Settings``, floods), grows the receive windows with the rate, and
-/// schedules streams by `Priority` (RFC 9218), those that say nothing taking turns. Belongs to one thread.
+/// The server side of one HTTP/2 connection (RFC 9113), without I/O: bytes in, events and bytes out. It enforces the protocol,
+/// limits what a client may cost (``HTTP2Settings``, floods), grows the receive windows with the rate, and schedules streams by
+/// `Priority` (RFC 9218); streams without that field take turns. Belongs to one thread.
 package final class HTTP2Session {
   /// Whether the connection goes on.
   package enum Progress: Hashable, Sendable {
     case goesOn
-    /// It ends: what ``produce(into:atMost:)`` still gives is to be sent, then the connection closed.
+    /// It ends: the output of ``produce(into:atMost:)`` is still sent, then the connection is closed.
     case ends(EndReason)
   }
 
-  /// Why a connection ended before its client closed it: the words of the log.
+  /// Why a connection ended before its client closed it; the raw value is the word of the log.
   package enum EndReason: String, Hashable, Sendable, CaseIterable {
     case protocolError = "protocol-error"
     case resetFlood = "reset-flood"
@@ -24,7 +24,7 @@ package final class HTTP2Session {
     case windowUpdateFlood = "window-update-flood"
     case emptyFrameFlood = "empty-frame-flood"
     case unknownFrameFlood = "unknown-frame-flood"
-    /// The peer does not read what it asks for.
+    /// The client does not read the frames that it causes.
     case queueFlood = "queue-flood"
     case settingsTimeout = "settings-timeout"
     case goAway = "go-away"
@@ -33,7 +33,7 @@ package final class HTTP2Session {
   package weak var delegate: (any HTTP2SessionDelegate)?
   let settings: HTTP2Settings
 
-  /// nghttp2's side; its callbacks come back to this object, which owns it.
+  /// nghttp2's session, which this object deletes; its callbacks call this object.
   let raw: OpaquePointer
   var reader: HTTP2HeadReader
   var watch: HTTP2FloodWatch
@@ -42,44 +42,44 @@ package final class HTTP2Session {
   /// The connection's receive window.
   var window: HTTP2ReceiveWindow
   var roundTrip = HTTP2RoundTrip()
-  /// The time of the last ``receive(_:at:)``.
+  /// The time of the last ``receive(_:at:)``, monotonic, in nanoseconds.
   var now: Int64 = 0
-  /// Heads of plain requests until they are told, `plainCount` of them, and room for more.
+  /// The heads of plain requests whose events were not delivered yet: `plainCount` of them, and spare readers.
   var plainHeads: [HTTP2HeadReader] = []
   var plainCount = 0
-  /// Ready answers whose streams are not gone.
+  /// The number of ready responses whose streams are not gone.
   package internal(set) var readyCount = 0
   var values = HTTP2FieldValues()
   var hasSentUnique = false
-  /// Streams that PRIORITY_UPDATE spoke of before they were there.
+  /// The streams of PRIORITY_UPDATE frames that came before the streams began.
   var foretold: [HTTP2StreamID] = []
-  /// What is being produced; the caller's array between the calls.
+  /// The output of `produce`: the caller's array, swapped in during the call.
   var output: [UInt8] = []
   private var outputLimit = 0
-  /// Field lines, and numbers among them, on their way to nghttp2, which copies them.
+  /// Buffers for field lines and their numbers, which nghttp2 copies.
   var lines: [nghttp2_nv] = []
   var digits: [UInt8] = []
-  /// The delegate while it may be called.
+  /// The delegate, while it may be called.
   var listener: (any HTTP2SessionDelegate)?
 
   var ending: EndReason?
-  /// The GOAWAY that is still to be sent.
+  /// The code of the GOAWAY that is still to be sent.
   var lastWord: HTTP2ErrorCode?
   var isInside = false
   private(set) var isTelling = false
   var settingsState = SettingsState.unsent
   var drainage: Drainage?
 
-  /// Of our SETTINGS.
+  /// The state of the SETTINGS frame of pawl.
   enum SettingsState: Hashable {
     case unsent
-    /// The client has had bytes since; it has a time to acknowledge them.
+    /// It was sent at this time; the client has to acknowledge it within `settingsTimeout`.
     case sent(Int64)
     case acknowledged
   }
 
   enum Drainage {
-    /// Told to open no more streams; those on their way are still taken (RFC 9113 §6.8).
+    /// The client was asked to open no more streams; those on their way are still accepted (RFC 9113 §6.8).
     case announced(since: Int64)
     case final
   }
@@ -96,18 +96,18 @@ package final class HTTP2Session {
 
   deinit { nghttp2_session_del(raw) }
 
-  /// What every HTTP/2 client sends first (RFC 9113 §3.4); the session expects it.
+  /// The first bytes of every HTTP/2 client (RFC 9113 §3.4); the session expects them.
   package static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
   // MARK: Bytes
 
-  /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
+  /// Processes all of `bytes`. `now`: monotonic, in nanoseconds. Must not be called from within the delegate.
   package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
     take(bytes, at: now, movable: false)
   }
 
-  /// As ``receive(_:at:)-1``, of bytes that need not stay where they are: content of one stream that came in several frames is
-  /// moved together and told of once.
+  /// As ``receive(_:at:)``, for bytes that may be moved: content of one stream in several frames is joined and delivered in one
+  /// call.
   package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
     take(UnsafeRawBufferPointer(bytes), at: now, movable: true)
   }
@@ -123,7 +123,7 @@ package final class HTTP2Session {
       return progress
     }
     isInside = true
-    // nghttp2 holds but an unretained reference to this object.
+    // nghttp2 has an unretained reference to this object.
     let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, received.baseAddress, received.count) }
     isInside = false
     if count < 0 { finishAfter(CInt(truncatingIfNeeded: count)) }
@@ -153,7 +153,7 @@ package final class HTTP2Session {
     return progress
   }
 
-  /// Whether what is being produced holds what it is to hold.
+  /// Whether the output has reached its limit.
   var isFull: Bool { output.count >= outputLimit }
 
   private func fill(to limit: Int) {
@@ -169,16 +169,16 @@ package final class HTTP2Session {
     }
   }
 
-  /// Whether ``produce(into:atMost:)`` would give something.
+  /// Whether ``produce(into:atMost:)`` would append anything.
   package var wantsToSend: Bool { lastWord != nil || ending == nil && nghttp2_session_want_write(raw) != 0 }
 
-  /// Streams that are not closed yet.
+  /// The number of streams that are not closed yet.
   package var streamCount: Int { streams.count }
 
-  // MARK: Telling
+  // MARK: Delivering events
 
-  /// Tells the delegate what came. What its own calls bring about meanwhile is told too.
-  /// - Parameter movable: whether content lies in bytes that may be moved.
+  /// Delivers the recorded events to the delegate, and those that its calls cause meanwhile.
+  /// - Parameter movable: whether content may be moved within its buffer.
   private func tell(movable: Bool = false) {
     guard !isTelling, !events.isEmpty else { return }
     isTelling = true
@@ -189,7 +189,7 @@ package final class HTTP2Session {
       if ending == nil { tell(event) }
       next += count
     }
-    // A turn with very many frames was an exception: its buffer is not kept.
+    // A turn with very many frames is an exception: its buffer is not kept.
     events.removeAll(keepingCapacity: events.count <= 256)
     if plainCount > 0 { forgetPlainHeads() }
     listener = nil

@@ -1,39 +1,39 @@
 import PawlHTTP
 
-/// What a session knows of one stream, besides what nghttp2 knows.
+/// The state of one stream, beside that of nghttp2.
 struct HTTP2StreamSlot {
   var id: HTTP2StreamID = 0
   var window: HTTP2ReceiveWindow
   var telling = Telling.unread
   var trailers: Fields?
-  /// The peer has ended its side: it needs no credit.
+  /// The client has ended its side: it needs no more credit.
   var hasEnded = false
-  /// The final head has been handed over.
+  /// The final head was given to nghttp2.
   var hasHead = false
-  /// The stream is gone; only what came before is still to be told.
+  /// The stream is gone; only earlier events are still to be delivered.
   var isClosed = false
   private(set) var reset = Reset.none
-  /// What is sent without asking the delegate.
+  /// The ready response, which is sent without the delegate.
   var ready: HTTP2ReadyAnswer?
 
-  /// What the delegate knows of it.
+  /// What the delegate has heard of the stream.
   enum Telling {
-    /// Nothing: its head is not read, or kept as it is.
+    /// Nothing: its head is not parsed yet, or kept for the hot path.
     case unread
-    /// The head is read; its `began` is to come.
+    /// The head is parsed; `began` is still to be called.
     case request(HTTP2Request)
     case told
-    /// It is refused, which is to be told; what content comes is dropped.
+    /// The request is refused, and `refused` is still to be called; its content is dropped.
     case refusal(RequestRefusal)
     case toldRefusal
   }
 
-  /// Why it ends, or has ended, before its end.
+  /// Why the stream ends, or ended, before its regular end.
   enum Reset: Hashable {
     case none
-    /// The client has reset it, or nghttp2 has by itself.
+    /// The client reset it, or nghttp2 did so by itself.
     case done
-    /// The client has broken a rule: nghttp2 is about to reset it.
+    /// The client broke a rule, and nghttp2 is about to reset the stream.
     case doomed
     /// ``HTTP2Session/reset(_:_:)`` was called.
     case own(HTTP2ErrorCode)
@@ -41,7 +41,7 @@ struct HTTP2StreamSlot {
 
   init(id: HTTP2StreamID = 0, window: HTTP2ReceiveWindow) { (self.id, self.window) = (id, window) }
 
-  // MARK: What follows from that
+  // MARK: Derived facts
 
   var isTold: Bool {
     switch telling {
@@ -57,10 +57,10 @@ struct HTTP2StreamSlot {
     }
   }
 
-  /// Whether it is worth beginning.
+  /// Whether the request may still be delivered.
   var mayBeTold: Bool { !isClosed && !isDoomed && !isResetByOwn }
 
-  /// Whether content that came is for the delegate.
+  /// Whether received content is delivered to the delegate.
   var takesContent: Bool {
     guard case .told = telling else { return false }
     return ready == nil && !isDoomed && !isResetByOwn
@@ -72,26 +72,26 @@ struct HTTP2StreamSlot {
     if case .own = reset { true } else { false }
   }
 
-  /// Whether its client has ended it, having broken no rule.
+  /// Whether the stream was reset by its client, without a protocol error.
   var wasGivenUp: Bool { reset == .done }
 
-  /// Whether it ends by something else than its end. An answer that is complete before its request ends well.
+  /// Whether the stream ends irregularly. A response that is complete before its request is a regular end (`noError`).
   var wasReset: Bool { reset != .none && reset != .own(.noError) }
 
   // MARK: Events
 
-  /// RST_STREAM has come, or has gone without our asking. What was known before is the reason.
+  /// Notes RST_STREAM from the client, or from nghttp2. A reason that is known already stays.
   mutating func noteReset() {
     if reset == .none { reset = .done }
   }
 
-  /// A frame broke a rule of the stream.
+  /// Notes a frame that broke a rule of the stream.
   mutating func noteInvalid() {
     if !isResetByOwn { reset = .doomed }
   }
 
-  /// It is to be reset by us.
-  /// - Returns: `false` where it is over, or was reset so before.
+  /// Notes that pawl resets the stream.
+  /// - Returns: `false` when the stream is gone, or pawl has reset it before.
   mutating func resetOwn(_ code: HTTP2ErrorCode) -> Bool {
     guard !isClosed, !isResetByOwn else { return false }
     reset = .own(code)
@@ -99,7 +99,7 @@ struct HTTP2StreamSlot {
   }
 }
 
-/// The streams of a connection, each in a slot that is used again: no allocation for one more.
+/// The streams of a connection. Slots are reused, so that another stream needs no allocation.
 struct HTTP2Streams {
   private var slots: [HTTP2StreamSlot] = []
   private var free: [Int] = []
@@ -122,7 +122,7 @@ struct HTTP2Streams {
     free.append(slot)
   }
 
-  /// Whether a stream is in the slot whose window matters still.
+  /// Whether the slot holds a stream that still receives content.
   func receives(_ slot: Int) -> Bool { slots[slot].id != 0 && !slots[slot].isClosed && !slots[slot].hasEnded }
 
   subscript(slot: Int) -> HTTP2StreamSlot {
@@ -131,12 +131,12 @@ struct HTTP2Streams {
   }
 }
 
-/// What came, in its order, until the delegate is told.
+/// The events in their order, until they are delivered.
 enum HTTP2Event {
   case began(Int), refused(Int), ended(Int), answered(Int)
-  /// The head is one of those that are kept.
+  /// A plain request: its slot, and the index of its head in `plainHeads`.
   case plain(Int, Int)
-  /// The bytes lie in what ``HTTP2Session/receive(_:at:)`` was given.
+  /// Content; the bytes are in the buffer of ``HTTP2Session/receive(_:at:)``.
   case content(Int, UnsafeRawBufferPointer)
   case closed(Int, UInt32?)
 }

@@ -1,13 +1,13 @@
 /// Version 2 of the PROXY protocol (section 2.2).
 extension ProxyHeader {
-  /// - Parameter bytes: begin with the signature.
+  /// - Parameter bytes: they begin with the signature.
   static func parseBinary(_ bytes: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
     guard bytes.count > 12 else { return .needMore }
     guard bytes[12] >> 4 == 2 else { throw MalformedProxyHeader("the version is not 2") }
     guard bytes[12] & 0xf <= 1 else { throw MalformedProxyHeader("the command is neither LOCAL nor PROXY") }
     let isLocal = bytes[12] & 0xf == 0
     guard bytes.count > 13 else { return .needMore }
-    // Of LOCAL the rest is to be ignored, whatever it says.
+    // The rest of a LOCAL header has to be ignored, whatever it holds.
     guard let family = isLocal ? .unspecified : Family(rawValue: bytes[13]) else {
       throw MalformedProxyHeader("the address family or protocol is unknown")
     }
@@ -24,7 +24,7 @@ extension ProxyHeader {
     return .header(header, byteCount: end)
   }
 
-  /// Address family and transport protocol, byte 14 of the header; what is not here is to be rejected.
+  /// The address family and transport protocol in byte 14 of the header; other values have to be rejected.
   private enum Family: UInt8 {
     case unspecified = 0x00
     case stream4 = 0x11, datagram4 = 0x12, stream6 = 0x21, datagram6 = 0x22, unixStream = 0x31, unixDatagram = 0x32
@@ -43,7 +43,7 @@ extension ProxyHeader {
     func part(_ range: Range<Int>) -> [UInt8] { Array(block.dropFirst(range.lowerBound).prefix(range.count)) }
     func port(_ offset: Int) -> UInt16 { part(offset..<(offset + 2)).reduce(0) { $0 << 8 | UInt16($1) } }
     switch family {
-    // No client of a TCP connection speaks in datagrams.
+    // A TCP connection cannot come from a datagram socket.
     case .unspecified, .datagram4, .datagram6, .unixDatagram: return .nobody
     case .stream4:
       return .internet(
@@ -56,12 +56,12 @@ extension ProxyHeader {
     }
   }
 
-  // MARK: What stands behind the addresses
+  // MARK: Extensions behind the addresses
 
   private static let checksumType: UInt8 = 0x03
   private static let secureType: UInt8 = 0x20
 
-  /// Reads type, length and value again and again (section 2.2.1): checks the checksum where there is one.
+  /// Parses the extensions, each with type, length and value (section 2.2.1), and verifies the checksum where there is one.
   /// - Returns: whether the client spoke TLS to the proxy.
   private static func readAdditions(
     _ header: ArraySlice<UInt8>, from start: Int
@@ -90,8 +90,8 @@ extension ProxyHeader {
     return isSecure
   }
 
-  /// CRC32C (RFC 9260 appendix A) over the header, in which the checksum itself counts as zeros. Headers are short and
-  /// mostly without: a bit at a time does.
+  /// The CRC32C (RFC 9260 appendix A) of the header, in which the checksum itself counts as zeros. One bit at a time is fast
+  /// enough: headers are short, and few have a checksum.
   static func checksum(_ header: ArraySlice<UInt8>, without gap: Range<Int>) -> UInt32 {
     var register: UInt32 = .max
     for index in header.indices {

@@ -1,10 +1,10 @@
-/// What a proxy says of a client's connection before the first byte of it: the PROXY protocol, version 1 or 2 (HAProxy's
-/// proxy-protocol.txt, sections 2.1 and 2.2).
+/// The header in which a proxy describes a client's connection, before the first byte of the client: the PROXY protocol, version
+/// 1 or 2 (HAProxy's proxy-protocol.txt, sections 2.1 and 2.2).
 package struct ProxyHeader: Hashable, Sendable {
-  /// Bytes that a header of version 1 may take, its line end included (section 2.1).
+  /// The most bytes of a header of version 1, its line end included (section 2.1).
   package static let maxText = 107
-  /// Bytes that a header of version 2 may take: the specification's 16 and what it announces, of which this is the most
-  /// that pawl takes. Proxies that tell of certificates need some thousand.
+  /// The most bytes of a header of version 2 that pawl accepts: the fixed 16, and the length announced there. Headers with the
+  /// client's certificate need some thousand bytes.
   package static let maxBinary = 16 + (8 << 10)
 
   /// An address of 4 or 16 bytes, in network order, and a port.
@@ -14,14 +14,14 @@ package struct ProxyHeader: Hashable, Sendable {
     package init(bytes: [UInt8], port: UInt16) { (self.bytes, self.port) = (bytes, port) }
   }
 
-  /// Whose connection it is.
+  /// The client of the connection.
   package enum Named: Hashable, Sendable {
-    /// The proxy's own, for instance to see whether pawl is well (`LOCAL`).
+    /// The proxy itself, for instance for a health check (`LOCAL`).
     case proxyItself
-    /// The proxy cannot tell (`UNKNOWN`, `AF_UNSPEC`).
+    /// Unknown to the proxy (`UNKNOWN`, `AF_UNSPEC`).
     case nobody
     case internet(client: Endpoint, server: Endpoint)
-    /// The path that the client bound, mostly empty.
+    /// A unix socket, with the path that the client bound; mostly empty.
     case unix(client: [UInt8])
   }
 
@@ -32,17 +32,17 @@ package struct ProxyHeader: Hashable, Sendable {
   package init(named: Named, isSecure: Bool = false) { (self.named, self.isSecure) = (named, isSecure) }
 }
 
-/// What so many bytes at the start of a connection are.
+/// The result of parsing the bytes at the start of a connection.
 package enum ProxyHeaderParse: Hashable, Sendable {
-  /// The header goes on: all of them belong to it.
+  /// The header is incomplete; all bytes belong to it.
   case needMore
   /// The header, and how many bytes it takes.
   case header(ProxyHeader, byteCount: Int)
-  /// No such header: the connection is to be closed, without an answer.
+  /// There is no valid header: the connection is closed without a response.
   case malformed(String)
 }
 
-/// Why bytes are no header.
+/// Why the bytes are no valid header.
 struct MalformedProxyHeader: Error {
   let reason: String
   init(_ reason: String) { self.reason = reason }
@@ -52,9 +52,9 @@ extension ProxyHeader {
   static let signature: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]
   private static let word = Array("PROXY ".utf8)
 
-  /// Reads the header that stands at the start of `bytes`, which are all that came so far.
+  /// Parses the header at the start of `bytes`, which are all bytes received so far.
   package static func parse(_ bytes: some Collection<UInt8>) -> ProxyHeaderParse {
-    // No more is looked at than the longest header has.
+    // Bytes beyond the longest header are not read.
     let bytes = Array(bytes.prefix(maxBinary))
     do throws(MalformedProxyHeader) {
       if bytes.starts(with: signature) { return try parseBinary(bytes) }
@@ -76,7 +76,7 @@ extension ProxyHeader {
     return .header(try header(of: bytes[word.count..<(end - 1)]), byteCount: end + 1)
   }
 
-  /// `TCP4 192.0.2.1 192.0.2.2 4711 443`, or `UNKNOWN` and whatever follows it.
+  /// Parses `TCP4 192.0.2.1 192.0.2.2 4711 443`, or `UNKNOWN` with any text behind it.
   private static func header(of text: ArraySlice<UInt8>) throws(MalformedProxyHeader) -> ProxyHeader {
     let words = text.split(separator: 0x20, omittingEmptySubsequences: false)
     let family = words.first ?? []

@@ -16,14 +16,14 @@ def quiet(*command):
 
 
 class Disk:
-    def __init__(self, bar, size, options=""):
-        self.image, self.mount = bar.bench.folder / "disk", bar.bench.folder / "mounted"
+    def __init__(self, scenario, size, options=""):
+        self.image, self.mount = scenario.bench.folder / "disk", scenario.bench.folder / "mounted"
         self.mount.mkdir()
         with open(self.image, "wb") as file:
             file.truncate(size)
         if os.geteuid() or quiet("mkfs.ext4", "-q", "-F", "-m", "0", str(self.image)) or not self.attach(options):
             raise Skip("no right to mount a loop device")
-        bar.bench.stack.callback(lambda: quiet("umount", "-l", str(self.mount)))
+        scenario.bench.stack.callback(lambda: quiet("umount", "-l", str(self.mount)))
 
     def attach(self, options=""):
         return quiet("mount", "-o", "loop" + ("," + options if options else ""), str(self.image), str(self.mount)) == 0

@@ -18,7 +18,7 @@ import time
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd")]
 
 import h2frames as h2  # noqa: E402
-import tlsbar  # noqa: E402
+import tlsscenario  # noqa: E402
 
 PATH = "/flood"
 
@@ -271,7 +271,7 @@ def last_words(wire, tally):
 # -- TLS -------------------------------------------------------------------------------------------------------------
 def tls_handshakes(port, deadline, tally):
     """Whole handshakes without a ticket, one after the other, and away."""
-    context = tlsbar.context(("h2", "http/1.1"))
+    context = tlsscenario.context(("h2", "http/1.1"))
     while time.monotonic() < deadline:
         try:
             with socket.create_connection(("127.0.0.1", port), 5) as sock, context.wrap_socket(sock, server_hostname="pawl.test"):
@@ -283,7 +283,7 @@ def tls_handshakes(port, deadline, tally):
 def tls_slow(port, deadline, tally):
     """A hundred connections each that send a ClientHello byte by byte, and begin again when they are cut."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    hello = tlsbar.context().wrap_bio(incoming, outgoing, server_hostname="pawl.test")
+    hello = tlsscenario.context().wrap_bio(incoming, outgoing, server_hostname="pawl.test")
     try:
         hello.do_handshake()
     except ssl.SSLWantReadError:

@@ -21,7 +21,7 @@ def row_names():
     return ROWS
 
 
-class Bar:
+class Scenario:
     """What a row reports into. `limit` None: a figure that is only reported."""
 
     def __init__(self, bench, quick):
@@ -32,7 +32,7 @@ class Bar:
         good = limit is None or (value >= limit if at_least else value <= limit)
         self.figures.append({"what": what, "value": value, "limit": limit, "unit": unit, "good": good})
         if not good:
-            self.failures.append(f"{what}: {value} {unit}, bar {limit}")
+            self.failures.append(f"{what}: {value} {unit}, limit {limit}")
 
     def require(self, condition, what):
         if not condition:
@@ -45,36 +45,36 @@ class Bar:
 
 def run_row(name, quick):
     module = importlib.import_module(f"rows.{name}")
-    folder = tempfile.mkdtemp(prefix="pawl-bar-", dir=os.environ.get("PAWL_CHECK_DIR"))
+    folder = tempfile.mkdtemp(prefix="pawl-scenario-", dir=os.environ.get("PAWL_CHECK_DIR"))
     bench = Bench(folder)
-    bar = Bar(bench, quick)
+    scenario = Scenario(bench, quick)
     begun, outcome = time.monotonic(), None
     try:
-        module.run(bar)
+        module.run(scenario)
     except Skip as skip:
-        bar.note(f"skipped: {skip}")
+        scenario.note(f"skipped: {skip}")
         outcome = "SKIP"
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        bar.failures.append(f"{type(error).__name__}: {error} [{pathlib.Path(place.filename).name}:{place.lineno}]")
+        scenario.failures.append(f"{type(error).__name__}: {error} [{pathlib.Path(place.filename).name}:{place.lineno}]")
     for pawl in bench.pawls:
         if pawl.process is not None and pawl.process.poll() not in (None, 0, -9):
-            bar.failures.append(f"pawl ended with {pawl.process.returncode}: {pawl.log()[-800:]}")
+            scenario.failures.append(f"pawl ended with {pawl.process.returncode}: {pawl.log()[-800:]}")
     try:
         bench.stack.close()
     except Exception as error:
-        bar.note(f"while ending: {error}")
+        scenario.note(f"while ending: {error}")
     shutil.rmtree(folder, ignore_errors=True)
     return {"row": name, "title": module.__doc__.strip().splitlines()[0], "quick": quick, "seconds": round(time.monotonic() - begun, 1),
-            "outcome": outcome or ("FAIL" if bar.failures else "PASS"), "figures": bar.figures, "failures": bar.failures[:20],
-            "failed": len(bar.failures), "notes": bar.notes}
+            "outcome": outcome or ("FAIL" if scenario.failures else "PASS"), "figures": scenario.figures, "failures": scenario.failures[:20],
+            "failed": len(scenario.failures), "notes": scenario.notes}
 
 
 def show(result):
     print(f"{result['outcome']:4} {result['row']}: {result['title']} ({result['seconds']} s{', quick' if result['quick'] else ''})")
     for each in result["figures"]:
         value = f"{each['value']:,}" if isinstance(each["value"], (int, float)) else each["value"]
-        limit = "" if each["limit"] is None else f"   bar {each['limit']:,}{'' if each['good'] else '   MISSED'}"
+        limit = "" if each["limit"] is None else f"   limit {each['limit']:,}{'' if each['good'] else '   MISSED'}"
         print(f"       {each['what']}: {value} {each['unit']}{limit}")
     for each in result["notes"]:
         print(f"       {each}")
@@ -85,7 +85,7 @@ def show(result):
     print(end="", flush=True)
 
 
-def in_threads(count, jobs, work, bar=None):
+def in_threads(count, jobs, work, scenario=None):
     """Runs work(job) for every job on `count` threads; an exception is raised again at the end; 25 failures are enough."""
     jobs, lock, errors = iter(list(jobs)), threading.Lock(), []
 
@@ -93,7 +93,7 @@ def in_threads(count, jobs, work, bar=None):
         while True:
             with lock:
                 job = next(jobs, None)
-                if job is None or len(errors) > 5 or (bar and len(bar.failures) >= 25):
+                if job is None or len(errors) > 5 or (scenario and len(scenario.failures) >= 25):
                     return
             try:
                 work(job)

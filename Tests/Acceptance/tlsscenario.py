@@ -48,13 +48,13 @@ class Front:
         return f"{'https' if secure else 'http'}://127.0.0.1:{self.port(secure)}{path}"
 
 
-def pawl_front(bar, origin, tls, name="pawl", prefix=(), **sections):
+def pawl_front(scenario, origin, tls, name="pawl", prefix=(), **sections):
     """pawl with one listener in clear and one over TLS; `tls`: {section name: keys}, in the order of the listener."""
     listen = sections.pop("listen", {})
     extra = {f"tls:{each}": keys for each, keys in tls.items()}
     extra["listen:secure"] = {"address": "127.0.0.1:0", "tls": ", ".join(tls), **listen}
     extra.update(sections.pop("extra", {}))
-    pawl = bar.bench.pawl(origin, name=name, start=False, prefix=prefix, listen=listen, extra=extra, **sections)
+    pawl = scenario.bench.pawl(origin, name=name, start=False, prefix=prefix, listen=listen, extra=extra, **sections)
     return start_front(pawl)
 
 
@@ -67,7 +67,7 @@ def start_front(pawl):
     return Front("pawl", ports["http"], ports["https"], pawl)
 
 
-def nginx_front(bar, pairs, server, http="", name="nginx", http2=True, also=""):
+def nginx_front(scenario, pairs, server, http="", name="nginx", http2=True, also=""):
     """nginx with the same listeners; `server` is the inside of its server block, `also` further words for the listener over TLS. None without nginx."""
     if not (shutil.which("nginx") or os.path.exists("/usr/sbin/nginx")):
         return None
@@ -76,7 +76,7 @@ def nginx_front(bar, pairs, server, http="", name="nginx", http2=True, also=""):
     lines = f"listen 127.0.0.1:{secure} ssl{kind} backlog=1024; listen 127.0.0.1:{clear}{kind} backlog=1024; ssl_protocols TLSv1.2 TLSv1.3; {also}"
     for certificate, key in pairs:
         lines += f" ssl_certificate {certificate}; ssl_certificate_key {key};"
-    made = bar.bench.use(Nginx(bar.bench.folder / name, lines + " " + server, http))
+    made = scenario.bench.use(Nginx(scenario.bench.folder / name, lines + " " + server, http))
     front = Front("nginx", clear if http2 else made.port, secure, made)
     front.http1 = made.port
     return front

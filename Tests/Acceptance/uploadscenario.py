@@ -10,10 +10,10 @@ from harness.uploadload import Listing
 UNDECIDED = ("open", "complete", "forwarding", "sent")
 
 
-def serve(bar, origin, name="pawl", start=True, spool=None, site=None, port=None, prefix=(), upstream=None, cache=None, extra=None, **pawl):
+def serve(scenario, origin, name="pawl", start=True, spool=None, site=None, port=None, prefix=(), upstream=None, cache=None, extra=None, **pawl):
     """A pawl for uploads whose port outlives it; nothing but the disk limits what is open at a time."""
     port = port or free_port()
-    pawl = bar.bench.pawl(
+    pawl = scenario.bench.pawl(
         origin, name, start, prefix=prefix, pawl={"log-level": "info", "access-log": "off", **pawl},
         listen={"address": f"127.0.0.1:{port}"}, upstream=upstream, cache=cache,
         site={"tus-wait": "20s", **(site or {})},
@@ -99,13 +99,13 @@ def settle(pawl, uploads, seconds=60):
         time.sleep(0.5)
 
 
-def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1.0, seconds=60):
+def judge(scenario, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1.0, seconds=60):
     """Holds what the origin saw against what the clients sent and were told; counts of outcomes."""
     found = settle(pawl, uploads, seconds)
     by_key, counts = origin.by_key(), collections.Counter()
     for upload in uploads:
         for violation in upload.violations:
-            bar.require(False, violation)
+            scenario.require(False, violation)
         counts["violations"] += len(upload.violations)
         sha, phase = upload.content.sha256(), found.phase(upload)
         for creation in range(1, upload.creations + 1):
@@ -115,10 +115,10 @@ def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1
             counts["delivered"] += len(whole)
             wrong = [d for d in whole if d.sha != sha or d.count != upload.size]
             counts["wrong bodies"] += len(wrong)
-            bar.require(not wrong, f"{upload.key}: a wrong body at the origin: {wrong}")
+            scenario.require(not wrong, f"{upload.key}: a wrong body at the origin: {wrong}")
             if len(whole) > 1:
                 counts["delivered more than once"] += 1
-                bar.require(delivery != "at-most-once", f"{upload.key}.{creation}: {len(whole)} whole bodies at the origin: {whole}; {upload!r}")
+                scenario.require(delivery != "at-most-once", f"{upload.key}.{creation}: {len(whole)} whole bodies at the origin: {whole}; {upload!r}")
             if creation < upload.creations:
                 counts["creations without a URL"] += 1
                 continue
@@ -129,11 +129,11 @@ def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1
                 counts["unknown early"] += all(d.count is not None and d.count < upload.size - 1 for d in seen)
                 if kills is not None and not excused(seen, upload, kills, slack):
                     counts["unknown without cause"] += 1
-                    bar.require(False, f"{upload.key}: unknown, and no kill between its last byte and its answer: {seen}; {upload!r}")
+                    scenario.require(False, f"{upload.key}: unknown, and no kill between its last byte and its answer: {seen}; {upload!r}")
             else:
-                bar.require(bool(whole), f"{upload.key}: never delivered, {phase}: {upload!r} origin: {seen}")
-                bar.require(phase != "unknown", f"{upload.key}: unknown although {delivery}: {upload!r}")
-                bar.require(upload.result == "answered", f"{upload.key}: the client ended with {upload.result}, {phase}: {upload!r}")
+                scenario.require(bool(whole), f"{upload.key}: never delivered, {phase}: {upload!r} origin: {seen}")
+                scenario.require(phase != "unknown", f"{upload.key}: unknown although {delivery}: {upload!r}")
+                scenario.require(upload.result == "answered", f"{upload.key}: the client ended with {upload.result}, {phase}: {upload!r}")
                 counts["answered"] += upload.result == "answered"
     return counts
 

@@ -15,8 +15,8 @@ import threading
 import time
 
 import h2frames as h2
-import tlsbar
-from bars import in_threads
+import tlsscenario
+from scenarios import in_threads
 from harness.content import Content
 from harness.origin import Resource
 
@@ -51,7 +51,7 @@ class Load:
             self.served.setdefault(mark, time.monotonic())
 
     def http1(self):
-        client = tlsbar.http1(self.port, True)
+        client = tlsscenario.http1(self.port, True)
         self.saw(client.socket.tls)
         return client
 
@@ -71,7 +71,7 @@ class Load:
         time.sleep(0.05)
 
     def http2(self):
-        wire = h2.Wire(self.port, secure=tlsbar.context(("h2",)))
+        wire = h2.Wire(self.port, secure=tlsscenario.context(("h2",)))
         wire.next = 1
         self.saw(wire.socket)
         return wire
@@ -120,21 +120,21 @@ def replace(pair, live, number, rng):
         time.sleep(rng.uniform(0, 0.5))
 
 
-def run(bar):
-    times = 6 if bar.quick else 100
+def run(scenario):
+    times = 6 if scenario.quick else 100
     rng = random.Random(4)
-    origin = bar.bench.origin()
+    origin = scenario.bench.origin()
     origin.at("/kept", Resource(Content("kept", 2000), etag='"k"', fields=(("Cache-Control", "max-age=60000"),)))
-    folder = bar.bench.folder / "pairs"
+    folder = scenario.bench.folder / "pairs"
     pairs = [None] * (times + 1)
 
     def make(number):
-        pairs[number] = tlsbar.pair(folder, f"pair{number}", "rsa" if number % 5 == 4 else "ec")
+        pairs[number] = tlsscenario.pair(folder, f"pair{number}", "rsa" if number % 5 == 4 else "ec")
     in_threads(2, range(times + 1), make)
-    live = tuple(bar.bench.folder / name for name in ("live.pem", "live.key"))
+    live = tuple(scenario.bench.folder / name for name in ("live.pem", "live.key"))
     for new, old in zip(pairs[0], live):
         shutil.copyfile(new, old)
-    front = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(live)})
+    front = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(live)})
     load = Load(front.tls)
     for each in load.threads:
         each.start()
@@ -146,20 +146,20 @@ def run(bar):
         begun = time.monotonic()
         while mark not in load.served and time.monotonic() < begun + SERVED_WITHIN:
             time.sleep(0.02)
-        if bar.require(mark in load.served, f"replacement {number}: not served within {SERVED_WITHIN} s; the log ends: {front.process.log()[-400:]}"):
+        if scenario.require(mark in load.served, f"replacement {number}: not served within {SERVED_WITHIN} s; the log ends: {front.process.log()[-400:]}"):
             delays.append(max(0.0, load.served[mark] - begun))
-        if len(bar.failures) > 5:
+        if len(scenario.failures) > 5:
             break
     time.sleep(0.5)
     load.over.set()
     for each in load.threads:
         each.join(15)
-    bar.figure("replacements served", len(delays), times, at_least=True)
-    bar.figure("failed connections and requests", len(load.failures), 0)
+    scenario.figure("replacements served", len(delays), times, at_least=True)
+    scenario.figure("failed connections and requests", len(load.failures), 0)
     for each in load.failures[:5]:
-        bar.require(False, each)
+        scenario.require(False, each)
     if delays:
-        bar.figure("median until served", round(statistics.median(delays), 2), unit="s")
-        bar.figure("slowest until served", round(max(delays), 2), SERVED_WITHIN, "s")
+        scenario.figure("median until served", round(statistics.median(delays), 2), unit="s")
+        scenario.figure("slowest until served", round(max(delays), 2), SERVED_WITHIN, "s")
     for name, count in load.counts.items():
-        bar.figure(f"{name}: connections or requests", count, 10, at_least=True)
+        scenario.figure(f"{name}: connections or requests", count, 10, at_least=True)

@@ -9,7 +9,7 @@ that stays while the content changes is tried on bodies of 2 MiB and more, where
 import random
 import threading
 
-from bars import in_threads
+from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Break, Resource
@@ -72,11 +72,11 @@ def make(rng, i):
     return (f"{name}, {kind}", cut, first, second, Resource(first, breaks=lambda s, e: Break(cut, how), **one, **common), Resource(second, **later, **common), "either" if free else "broken")
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(3)
-    count = 600 if bar.quick else 10_000
-    origin = bar.bench.origin()
-    pawl = bar.bench.pawl(origin, upstream={"resume-attempts": 2, "idle-timeout": "5s", "max-connections": 256})
+    count = 600 if scenario.quick else 10_000
+    origin = scenario.bench.origin()
+    pawl = scenario.bench.pawl(origin, upstream={"resume-attempts": 2, "idle-timeout": "5s", "max-connections": 256})
     mixed = {}
     lock, seen = threading.Lock(), {"mixed": 0, "broken": 0, "whole second": 0, "whole first": 0, "wrong": 0}
     seeds = [(i, rng.random()) for i in range(count)]
@@ -101,16 +101,16 @@ def run(bar):
             if verdict == "mixed":
                 kind = f"{what}, {early.framing}"
                 mixed[kind] = mixed.get(kind, 0) + 1
-            bar.require(good, f"/{i} {what}, cut at {cut} of {first.size}: {verdict}; {answer}; {origin.of(path)}")
+            scenario.require(good, f"/{i} {what}, cut at {cut} of {first.size}: {verdict}; {answer}; {origin.of(path)}")
         del origin.resources[path]
         with origin.lock:
             origin.requests[:] = [r for r in origin.requests if r.path != path] if len(origin.requests) > 2000 else origin.requests
     in_threads(12, seeds, one)
-    bar.figure("cases", sum(seen.values()), count, at_least=True)
-    bar.figure("bodies that mix two versions", seen["mixed"], 0)
+    scenario.figure("cases", sum(seen.values()), count, at_least=True)
+    scenario.figure("bodies that mix two versions", seen["mixed"], 0)
     for kind in sorted(mixed):
-        bar.note(f"mixed: {mixed[kind]} of {kind}")
-    bar.figure("broken transfers seen", seen["broken"])
-    bar.figure("whole second bodies where that is right", seen["whole second"])
-    bar.figure("whole first bodies after a 206 that lied about the same content", seen["whole first"])
-    bar.figure("answers that were neither", seen["wrong"], 0)
+        scenario.note(f"mixed: {mixed[kind]} of {kind}")
+    scenario.figure("broken transfers seen", seen["broken"])
+    scenario.figure("whole second bodies where that is right", seen["whole second"])
+    scenario.figure("whole first bodies after a 206 that lied about the same content", seen["whole first"])
+    scenario.figure("answers that were neither", seen["wrong"], 0)

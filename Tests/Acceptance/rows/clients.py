@@ -12,24 +12,24 @@ from harness.origin import Resource
 from harness.process import Nginx, have
 
 
-def run(bar):
-    size = 12_000_000 if bar.quick else 33_554_432
+def run(scenario):
+    size = 12_000_000 if scenario.quick else 33_554_432
     content = Content("clients", size)
-    origin = bar.bench.origin()
+    origin = scenario.bench.origin()
     origin.at("/file", Resource(content))
-    pawl = bar.bench.pawl(origin)
-    folder = bar.bench.folder / "files"
+    pawl = scenario.bench.pawl(origin)
+    folder = scenario.bench.folder / "files"
     folder.mkdir()
     with open(folder / "file", "wb") as file:
         for piece in content.pieces():
             file.write(piece)
     servers = {"pawl": pawl.address}
     if have("nginx"):
-        servers["nginx"] = bar.bench.use(Nginx(bar.bench.folder / "nginx", f"root {folder};")).address
+        servers["nginx"] = scenario.bench.use(Nginx(scenario.bench.folder / "nginx", f"root {folder};")).address
     else:
-        bar.note("nginx is not installed: nothing to compare with")
+        scenario.note("nginx is not installed: nothing to compare with")
     for name, (_, _, varies) in realclients.CLIENTS.items():
-        runs = (1 if bar.quick else 3) if varies else 1
+        runs = (1 if scenario.quick else 3) if varies else 1
         again = {}
         try:
             for who, address in servers.items():
@@ -39,18 +39,18 @@ def run(bar):
                     octets, cuts, requests = realclients.download(name, (host, int(port)), size, content.sha256())
                     again[who].append(octets)
                     if who == "pawl":
-                        bar.require(cuts >= 2, f"{name}: only {cuts} cuts")
+                        scenario.require(cuts >= 2, f"{name}: only {cuts} cuts")
         except Skip as skip:
-            bar.note(f"{name}: {skip}")
+            scenario.note(f"{name}: {skip}")
             continue
         except AssertionError as error:
-            bar.require(False, f"{name} through {who}: {error}")
+            scenario.require(False, f"{name} through {who}: {error}")
             continue
         # Where a client's own timing decides, one of its own buffers or pieces is allowed on top.
         slack = 0 if not varies else 1 << 20 if name.startswith("aria2") else 262_144
         best = sorted(again["pawl"])[len(again["pawl"]) // 2]
         limit = max(again["nginx"]) + slack if "nginx" in again else None
-        bar.figure(f"{name}: bytes sent again (nginx {again.get('nginx')})", best, limit)
+        scenario.figure(f"{name}: bytes sent again (nginx {again.get('nginx')})", best, limit)
 
     raw = 0
     for step in (1, 1000, 65_537, 1_000_000, size // 3):
@@ -59,10 +59,10 @@ def run(bar):
             with Client(pawl.address) as client:
                 client.request("/file", fields=(("Range", f"bytes={got}-"), ("If-Range", tag)) if got else ())
                 answer = client.response(limit=step)
-            bar.require(answer.status == (206 if got else 200) and answer.body == content.read(got, got + step), f"raw client at {got}: {answer}")
+            scenario.require(answer.status == (206 if got else 200) and answer.body == content.read(got, got + step), f"raw client at {got}: {answer}")
             tag = tag or answer.get("ETag")
             if answer.status != 206 and got:
                 raw += got
             got += len(answer.body)
-    bar.figure("scripted raw clients: bytes sent again", raw, 0)
-    bar.figure("origin requests for all of them", origin.count("/file"))
+    scenario.figure("scripted raw clients: bytes sent again", raw, 0)
+    scenario.figure("origin requests for all of them", origin.count("/file"))

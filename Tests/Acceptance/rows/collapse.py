@@ -25,14 +25,14 @@ KINDS = (  # name, the origin's resource, the site's settings
 )
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(6)
-    size, clients = (30 * MB, 40) if bar.quick else (200 * MB, 100)
+    size, clients = (30 * MB, 40) if scenario.quick else (200 * MB, 100)
     for kind, identity, site in KINDS:
-        origin = bar.bench.origin()
+        origin = scenario.bench.origin()
         content = Content("collapse", size)
         origin.at("/x", Resource(content, pace=size / 3, before_head=lambda r: time.sleep(0.3), **identity))
-        pawl = bar.bench.pawl(origin, name=kind.replace(" ", "-"), pawl={"workers": "auto"}, site=site)
+        pawl = scenario.bench.pawl(origin, name=kind.replace(" ", "-"), pawl={"workers": "auto"}, site=site)
         wrong, peak, stop, heads = [], [0], threading.Event(), []
 
         def watch():
@@ -73,13 +73,13 @@ def run(bar):
         for thread in threads:
             thread.join()
         stop.set()
-        bar.require(not wrong, f"{kind}: {len(wrong)} wrong: {wrong[:3]}")
-        bar.figure(f"{kind}: wrong answers of {clients}", len(wrong), 0)
+        scenario.require(not wrong, f"{kind}: {len(wrong)} wrong: {wrong[:3]}")
+        scenario.figure(f"{kind}: wrong answers of {clients}", len(wrong), 0)
         has_ranges = kind == "ranges"
         bodies = sum(request.status != 304 for request in origin.of("/x"))
-        bar.figure(f"{kind}: origin fetches", bodies, None if has_ranges else 1)
+        scenario.figure(f"{kind}: origin fetches", bodies, None if has_ranges else 1)
         if origin.count("/x") > bodies:
-            bar.figure(f"{kind}: questions about its tag, answered 304", origin.count("/x") - bodies)
-        bar.figure(f"{kind}: bytes from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
-        bar.figure(f"{kind}: peak RSS", round(peak[0] / MB, 1), 100, "MB")
+            scenario.figure(f"{kind}: questions about its tag, answered 304", origin.count("/x") - bodies)
+        scenario.figure(f"{kind}: bytes from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
+        scenario.figure(f"{kind}: peak RSS", round(peak[0] / MB, 1), 100, "MB")
         pawl.stop()

@@ -9,7 +9,7 @@ import random
 import threading
 import time
 
-from bars import in_threads
+from scenarios import in_threads
 from harness.client import Client, get
 from harness.coded import CODINGS, decoded, text
 from harness.origin import Resource
@@ -48,11 +48,11 @@ class Body:
                         framing="chunked" if self.chunked else "length", pace=max(20 * KB, self.size / 1.5) if slow else None)
 
 
-def run(bar):
-    count, kills = (100, 3) if bar.quick else (1000, 30)
+def run(scenario):
+    count, kills = (100, 3) if scenario.quick else (1000, 30)
     rng = random.Random(11)
-    origin = bar.bench.origin()
-    pawl = bar.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
+    origin = scenario.bench.origin()
+    pawl = scenario.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
     lock, tally, mixed, stuck = threading.Lock(), {"cuts": 0, 206: 0, 200: 0, "whole": 0, "lost": []}, [], []
     epoch, over = [0], threading.Event()
 
@@ -161,25 +161,25 @@ def run(bar):
     finally:
         over.set()
         killer.join()
-    bar.figure("cuts", tally["cuts"], count, at_least=True)
-    bar.figure("downloads that came whole", tally["whole"])
-    bar.figure("kills", epoch[0] // 2)
-    bar.figure("resumptions that went on (206)", tally[206])
-    bar.figure("resumptions that began anew (200)", tally[200])
-    bar.figure("of complete forms that nothing happened to", len(tally["lost"]), 0)
-    bar.figure("mixed, or not to be decoded", len(mixed), 0)
-    bar.figure("answered otherwise, or never whole", len(stuck), 0)
-    bar.require(not mixed, f"{mixed[:3]}")
-    bar.require(not stuck, f"{stuck[:3]}")
-    bar.require(not tally["lost"], f"{tally['lost'][:3]}")
-    cost(bar)
+    scenario.figure("cuts", tally["cuts"], count, at_least=True)
+    scenario.figure("downloads that came whole", tally["whole"])
+    scenario.figure("kills", epoch[0] // 2)
+    scenario.figure("resumptions that went on (206)", tally[206])
+    scenario.figure("resumptions that began anew (200)", tally[200])
+    scenario.figure("of complete forms that nothing happened to", len(tally["lost"]), 0)
+    scenario.figure("mixed, or not to be decoded", len(mixed), 0)
+    scenario.figure("answered otherwise, or never whole", len(stuck), 0)
+    scenario.require(not mixed, f"{mixed[:3]}")
+    scenario.require(not stuck, f"{stuck[:3]}")
+    scenario.require(not tally["lost"], f"{tally['lost'][:3]}")
+    cost(scenario)
 
 
-def cost(bar):
+def cost(scenario):
     """CPU of making forms: bodies that are stored already are asked for in a coding, once each."""
-    number, size = (8, 400 * KB) if bar.quick else (40, 400 * KB)
-    origin = bar.bench.origin()
-    pawl = bar.bench.pawl(origin, name="cost")
+    number, size = (8, 400 * KB) if scenario.quick else (40, 400 * KB)
+    origin = scenario.bench.origin()
+    pawl = scenario.bench.pawl(origin, name="cost")
     for n in range(number):
         origin.at(f"/{n}", Resource(text(f"cost{n}", size, KINDS[n % 4]), type="text/html", fields=(("Cache-Control", "max-age=6000"),)))
         get(pawl.address, f"/{n}", keep=False)
@@ -191,5 +191,5 @@ def cost(bar):
         for n in range(number):
             get(pawl.address, f"/{n}", (("Accept-Encoding", coding),), keep=False)
         spent = first - (pawl.cpu() - begun - first)
-        bar.figure(f"{coding}: CPU for each KB of content that is kept", round(spent * 1e6 / (number * size / KB), 1), unit="us")
-        bar.figure(f"{coding}: as large as", round(100 * octets / (number * size), 1), unit="% of it")
+        scenario.figure(f"{coding}: CPU for each KB of content that is kept", round(spent * 1e6 / (number * size / KB), 1), unit="us")
+        scenario.figure(f"{coding}: as large as", round(100 * octets / (number * size), 1), unit="% of it")

@@ -29,15 +29,15 @@ def begin(pawl, path, count):
         return client.response(limit=count)
 
 
-def run(bar):
-    size = 5 * MB if bar.quick else 50 * MB
+def run(scenario):
+    size = 5 * MB if scenario.quick else 50 * MB
     tenth = size // 10
     right = total = 0
     for kind, identity in ORIGINS.items():
-        origin = bar.bench.origin()
+        origin = scenario.bench.origin()
         name = kind.replace(" ", "-")
-        pawl = bar.bench.pawl(origin, name=name)
-        eager = bar.bench.pawl(origin, name=name + "-ttl0", site={"resume-ttl": "0s"})
+        pawl = scenario.bench.pawl(origin, name=name)
+        eager = scenario.bench.pawl(origin, name=name + "-ttl0", site={"resume-ttl": "0s"})
 
         def verdict(what, first, path, proxy, expected, content, old):
             nonlocal right, total
@@ -48,7 +48,7 @@ def run(bar):
                 and (expected == 200 or answer.get("Content-Range") == f"bytes {start}-{size - 1}/{size}")
             total += 1
             right += bool(good)
-            bar.require(good, f"{kind}, {what}: expected {expected}, tag {tag}: {answer}; {origin.of(path)}")
+            scenario.require(good, f"{kind}, {what}: expected {expected}, tag {tag}: {answer}; {origin.of(path)}")
 
         fresh = (("Cache-Control", "max-age=600"),)
         content = Content(f"cut-{kind}", size)
@@ -89,5 +89,5 @@ def run(bar):
         verdict("kill -9, a byte changed between the synced extent and the client's offset", first, "/unsynced", pawl, 200, new, content)
         pawl.stop()
         eager.stop()
-    bar.figure("right answers", right, total, at_least=True)
-    bar.figure("cases", total)
+    scenario.figure("right answers", right, total, at_least=True)
+    scenario.figure("cases", total)

@@ -93,27 +93,27 @@ def read_all(sockets, wanted, seconds):
     return took
 
 
-def silent(bar):
-    count = 100 if bar.quick else 1000
+def silent(scenario):
+    count = 100 if scenario.quick else 1000
     origin = Events()
-    bar.bench.stack.callback(origin.stop)
-    pawl = bar.bench.pawl(origin.url, name="silent", upstream={"idle-timeout": "2s", "max-share-per-client": "100%"}, pawl={"workers": "auto"})
+    scenario.bench.stack.callback(origin.stop)
+    pawl = scenario.bench.pawl(origin.url, name="silent", upstream={"idle-timeout": "2s", "max-share-per-client": "100%"}, pawl={"workers": "auto"})
     sockets = listeners(parse_address(pawl.address), count)
-    bar.figure(f"first events of {count} streams", len(read_all(sockets, b"first", 20)), count, at_least=True)
+    scenario.figure(f"first events of {count} streams", len(read_all(sockets, b"first", 20)), count, at_least=True)
     time.sleep(6.5)
     threading.Timer(0.2, origin.tell, (b"data: second\n\n",)).start()
-    bar.figure("streams that go on after three times idle-timeout in silence", len(read_all(sockets, b"second", 20)), count, at_least=True)
-    bar.figure("requests at the origin", origin.asked, count)
+    scenario.figure("streams that go on after three times idle-timeout in silence", len(read_all(sockets, b"second", 20)), count, at_least=True)
+    scenario.figure("requests at the origin", origin.asked, count)
     for peer in sockets:
         peer.close()
     pawl.stop()
 
 
-def latency(bar):
+def latency(scenario):
     medians = {}
     origin = Events()
-    bar.bench.stack.callback(origin.stop)
-    pawl = bar.bench.pawl(origin.url, name="latency")
+    scenario.bench.stack.callback(origin.stop)
+    pawl = scenario.bench.pawl(origin.url, name="latency")
     for way, address in (("direct", origin.address), ("pawl", parse_address(pawl.address))):
         [peer] = listeners(address, 1)
         read_all([peer], b"first", 5)
@@ -131,13 +131,13 @@ def latency(bar):
         peer.close()
         origin.open.clear()
     for way, times in medians.items():
-        bar.figure(f"{way}: from the origin's write to the client's read, median", round(times[100] * 1e6), None, "us")
-    bar.figure("pawl: the longest of 200", round(medians["pawl"][-1] * 1e3, 2), None, "ms")
+        scenario.figure(f"{way}: from the origin's write to the client's read, median", round(times[100] * 1e6), None, "us")
+    scenario.figure("pawl: the longest of 200", round(medians["pawl"][-1] * 1e3, 2), None, "ms")
 
 
-def broken(bar):
-    total, breaks = (300, 30) if bar.quick else (1000, 100)
-    origin = bar.bench.origin()
+def broken(scenario):
+    total, breaks = (300, 30) if scenario.quick else (1000, 100)
+    origin = scenario.bench.origin()
     sent = {"breaks": 0}
 
     def play(request):
@@ -150,7 +150,7 @@ def broken(bar):
                             breaks=lambda start, end: Break(step, ("rst", "fin")[sent["breaks"] % 2]))
         return Resource(body, framing="chunked", type="text/event-stream")
     origin.at("/events", play)
-    pawl = bar.bench.pawl(origin, name="broken")
+    pawl = scenario.bench.pawl(origin, name="broken")
     seen, last, connections = [], None, 0
     while len(seen) < total and connections < breaks + 20:
         connections += 1
@@ -163,13 +163,13 @@ def broken(bar):
         for event in answer.body.split(b"\n\n")[:-1]:
             last = re.search(rb"id: (\d+)", event)[1].decode()
             seen.append(int(re.search(rb"data: (\d+)", event)[1]))
-    bar.figure(f"events of {total} that were lost, came twice or out of order", sum(a != b for a, b in zip(seen, range(total))) + abs(len(seen) - total), 0)
-    bar.figure("breaks", sent["breaks"])
-    bar.figure("connections of the client", connections)
-    bar.figure("requests at the origin beyond those", len(origin.requests) - connections, 0)
+    scenario.figure(f"events of {total} that were lost, came twice or out of order", sum(a != b for a, b in zip(seen, range(total))) + abs(len(seen) - total), 0)
+    scenario.figure("breaks", sent["breaks"])
+    scenario.figure("connections of the client", connections)
+    scenario.figure("requests at the origin beyond those", len(origin.requests) - connections, 0)
 
 
-def run(bar):
-    silent(bar)
-    latency(bar)
-    broken(bar)
+def run(scenario):
+    silent(scenario)
+    latency(scenario)
+    broken(scenario)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-import tlsbar
+import tlsscenario
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import LIVING, children, status_field
@@ -79,7 +79,7 @@ class Other(threading.Thread):
             self.took.append(time.monotonic() - begun)
 
     def client(self, secure):
-        return tlsbar.http1(self.front.tls if secure else getattr(self.front, "http1", self.front.clear), secure)
+        return tlsscenario.http1(self.front.tls if secure else getattr(self.front, "http1", self.front.clear), secure)
 
 
 def flood(front, origin, kind, connections, seconds):
@@ -107,31 +107,31 @@ def flood(front, origin, kind, connections, seconds):
     return {**told, "paths": mine[:5], "before": before, "most": memory.most, "after": memory.now(), "took": sorted(other.took), "failures": other.failures, "origin": len(mine)}
 
 
-def run(bar):
-    seconds = 2 if bar.quick else 10
+def run(scenario):
+    seconds = 2 if scenario.quick else 10
     wanted = [each for each in os.environ.get("FLOODS", "").split(",") if each] or list(PLAN)
-    origin = bar.bench.origin()
+    origin = scenario.bench.origin()
     kept = (("Cache-Control", "max-age=60000"),)
     origin.at("/kept", Resource(Content("kept", 2000), etag='"k"', fields=kept))
     origin.at("/large", Resource(Content("large", 64 * MB), ranges=True, etag='"l"', fields=kept))
     origin.default = lambda request: Resource(b"forwarded\n", fields=(("Cache-Control", "no-store"),), type="text/plain")
-    files = tlsbar.pair(bar.bench.folder)
-    fronts = [tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(files)}, pawl={"access-log": "off", "log-level": "warning"})]
-    cache = f"proxy_cache_path {bar.bench.folder}/nginx/cache keys_zone=c:10m max_size=1g;"
-    nginx = None if bar.quick else tlsbar.nginx_front(bar, [files], f"location / {{ proxy_pass {origin.url}; proxy_http_version 1.1; proxy_cache c; proxy_set_header Connection ''; }}", cache)
+    files = tlsscenario.pair(scenario.bench.folder)
+    fronts = [tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(files)}, pawl={"access-log": "off", "log-level": "warning"})]
+    cache = f"proxy_cache_path {scenario.bench.folder}/nginx/cache keys_zone=c:10m max_size=1g;"
+    nginx = None if scenario.quick else tlsscenario.nginx_front(scenario, [files], f"location / {{ proxy_pass {origin.url}; proxy_http_version 1.1; proxy_cache c; proxy_set_header Connection ''; }}", cache)
     fronts += [nginx] if nginx else []
     for front in fronts:
         for path in ("/kept", "/large"):   # warm: stored, and what serving takes is allocated
-            with tlsbar.http1(getattr(front, "http1", front.clear), False, 60) as client:
+            with tlsscenario.http1(getattr(front, "http1", front.clear), False, 60) as client:
                 client.request(path)
-                bar.require(client.response().status == 200, f"{front.name}: {path}")
+                scenario.require(client.response().status == 200, f"{front.name}: {path}")
         calm(front)
     for kind in wanted:
         connections, codes, allowed = PLAN[kind]
         for front in fronts:
-            report(bar, front, kind, flood(front, origin, kind, connections, seconds), codes, allowed)
+            report(scenario, front, kind, flood(front, origin, kind, connections, seconds), codes, allowed)
         if not fronts[0].process.running():
-            bar.require(False, f"pawl ended during {kind}")
+            scenario.require(False, f"pawl ended during {kind}")
             return
 
 
@@ -143,20 +143,20 @@ def calm(front):
     other.join(15)
 
 
-def report(bar, front, kind, seen, codes, allowed):
+def report(scenario, front, kind, seen, codes, allowed):
     ours = front.name == "pawl"
     growth, took = seen["most"] - seen["before"], seen["took"]
-    bar.figure(f"{kind}: {front.name}: memory grown at most", round(growth / MB, 1), 20 if ours else None, "MB")
-    bar.figure(f"{kind}: {front.name}: the other client's requests that failed, of {len(took)}", len(seen["failures"]), 0 if ours else None)
-    bar.figure(f"{kind}: {front.name}: the other client's median and slowest answer",
+    scenario.figure(f"{kind}: {front.name}: memory grown at most", round(growth / MB, 1), 20 if ours else None, "MB")
+    scenario.figure(f"{kind}: {front.name}: the other client's requests that failed, of {len(took)}", len(seen["failures"]), 0 if ours else None)
+    scenario.figure(f"{kind}: {front.name}: the other client's median and slowest answer",
                f"{statistics.median(took) * 1000:.1f} / {took[-1] * 1000:.0f}" if took else "none", unit="ms")
-    bar.figure(f"{kind}: {front.name}: origin requests of the flood", seen["origin"], allowed if ours else None)
-    bar.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['bytes'] / MB:,.0f} MB; ends {seen['ends']}; "
+    scenario.figure(f"{kind}: {front.name}: origin requests of the flood", seen["origin"], allowed if ours else None)
+    scenario.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['bytes'] / MB:,.0f} MB; ends {seen['ends']}; "
              f"answers {seen['answers']}; memory {seen['before'] / MB:.1f} before, {seen['after'] / MB:.1f} MB after")
     if ours:
-        bar.require(not seen["paths"] or allowed is None, f"{kind}: at the origin: {seen['paths']}")
+        scenario.require(not seen["paths"] or allowed is None, f"{kind}: at the origin: {seen['paths']}")
         for each in seen["failures"][:3]:
-            bar.require(False, f"{kind}: {each}")
+            scenario.require(False, f"{kind}: {each}")
         if codes is not None:
             good = codes & set(seen["ends"]) or kind in REFUSED and seen["answers"].get("431")
-            bar.require(good, f"{kind}: no {' or '.join(sorted(codes))} was seen: {seen['ends']}")
+            scenario.require(good, f"{kind}: no {' or '.join(sorted(codes))} was seen: {seen['ends']}")

@@ -3,27 +3,27 @@
 Set H2SPEC to the program (summerwind/h2spec, built with `go build ./cmd/h2spec`).
 """
 
-import tlsbar
+import tlsscenario
 from harness import protocolsuites
 from harness.content import Content
 from harness.origin import Resource
 
 
-def run(bar):
-    program = tlsbar.program("H2SPEC", "h2spec")
-    origin = bar.bench.origin()
+def run(scenario):
+    program = tlsscenario.program("H2SPEC", "h2spec")
+    origin = scenario.bench.origin()
     origin.default = lambda request: Resource(Content("h2spec", 2000), type="text/plain")
-    files = tlsbar.pair(bar.bench.folder)
-    pawl = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(files)})
+    files = tlsscenario.pair(scenario.bench.folder)
+    pawl = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(files)})
     for secure, what in ((False, "in clear"), (True, "over TLS")):
         total, failed = protocolsuites.h2spec(program, pawl.port(secure), secure)
-        bar.figure(f"{what}: tests passed", total - len(failed), total, at_least=True)
-        bar.require(total >= 146, f"{what}: only {total} tests ran")
+        scenario.figure(f"{what}: tests passed", total - len(failed), total, at_least=True)
+        scenario.require(total >= 146, f"{what}: only {total} tests ran")
         for test, why in failed.items():
-            bar.require(False, f"{what}: {test}: {why}")
-    if bar.quick:
+            scenario.require(False, f"{what}: {test}: {why}")
+    if scenario.quick:
         return
-    nginx = tlsbar.nginx_front(bar, [files], f"location / {{ proxy_pass {origin.url}; }}")
+    nginx = tlsscenario.nginx_front(scenario, [files], f"location / {{ proxy_pass {origin.url}; }}")
     if nginx:
         total, failed = protocolsuites.h2spec(program, nginx.port(True), True)
-        bar.figure("nginx, over TLS: tests passed", total - len(failed))
+        scenario.figure("nginx, over TLS: tests passed", total - len(failed))

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import h2frames as h2
-import tlsbar
+import tlsscenario
 from harness.checks import Skip
 from harness.content import Content
 from harness.origin import Resource
@@ -34,13 +34,13 @@ def curl(version, port, *words, seconds=400):
     return (int(up) + int(down)) / float(total), int(code)
 
 
-def rates(bar, front, port, file, size, count, kinds=("--http1.1", "--http2"), path="/upload"):
+def rates(scenario, front, port, file, size, count, kinds=("--http1.1", "--http2"), path="/upload"):
     """{version: rates} of uploads, interleaved."""
     found = {kind: [] for kind in kinds}
     for _ in range(count):
         for kind in kinds:
             rate, code = curl(kind, port, "-T", str(file), "-X", "POST", f"https://pawl.test{path}")
-            bar.require(code == 201, f"{front.name} {kind}: answered {code}")
+            scenario.require(code == 201, f"{front.name} {kind}: answered {code}")
             found[kind].append(rate)
     return found
 
@@ -50,7 +50,7 @@ def windows(port, size):
 
     What the server had taken when it granted credit is at least what was sent a round trip before: the window is what was granted less that.
     """
-    with h2.Wire(port, secure=tlsbar.context(("h2",)), timeout=60) as wire:
+    with h2.Wire(port, secure=tlsscenario.context(("h2",)), timeout=60) as wire:
         granted, end = 65_535, time.monotonic() + 10 * ROUND_TRIP
         while time.monotonic() < end:
             granted += sum(struct.unpack(">I", payload)[0] for kind, _, number, payload in wire.frames(0.1) if kind == h2.WINDOW_UPDATE and number == 0)
@@ -84,51 +84,51 @@ def windows(port, size):
                 raise AssertionError(f"{sent} of {size} bytes after 300 s")
 
 
-def run(bar):
+def run(scenario):
     if not shutil.which("curl"):
         raise Skip("curl is needed")
-    size, count = (20 * MB, 1) if bar.quick else (200 * MB, 3)
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / "origin", hashes=False))
-    downloads = bar.bench.origin()
+    size, count = (20 * MB, 1) if scenario.quick else (200 * MB, 3)
+    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / "origin", hashes=False))
+    downloads = scenario.bench.origin()
     downloads.at("/down", Resource(Content("down", size), etag='"d"', fields=(("Cache-Control", "max-age=6000"),)))
-    file = bar.bench.folder / "body"
+    file = scenario.bench.folder / "body"
     with open(file, "wb") as out:
         for each in Content("upload", size).pieces():
             out.write(each)
-    files = tlsbar.pair(bar.bench.folder)
+    files = tlsscenario.pair(scenario.bench.folder)
     route = {"route:main/down": {"path": "/down", "upstream": "downloads"}, "upstream:downloads": {"url": downloads.url}}
-    front = tlsbar.pawl_front(bar, origin.url, {"main": tlsbar.section(files)}, extra=route)
+    front = tlsscenario.pawl_front(scenario, origin.url, {"main": tlsscenario.section(files)}, extra=route)
     with SlowLink(front.tls) as link:
-        found = rates(bar, front, link.port, file, size, count)
+        found = rates(scenario, front, link.port, file, size, count)
         one, two = (statistics.median(found[kind]) for kind in ("--http1.1", "--http2"))
-        bar.figure("pawl: upload over HTTP/1.1", round(one * 8 / MB, 1), unit="Mbit/s")
-        bar.figure("pawl: upload over HTTP/2", round(two * 8 / MB, 1), unit="Mbit/s")
-        bar.figure("pawl: HTTP/2 over HTTP/1.1", round(two / one, 3), 0.9, at_least=True)
+        scenario.figure("pawl: upload over HTTP/1.1", round(one * 8 / MB, 1), unit="Mbit/s")
+        scenario.figure("pawl: upload over HTTP/2", round(two * 8 / MB, 1), unit="Mbit/s")
+        scenario.figure("pawl: HTTP/2 over HTTP/1.1", round(two / one, 3), 0.9, at_least=True)
         largest, stream, rate = windows(link.port, min(size, 100 * MB))
-        bar.figure("pawl: largest receive window of the connection", round(largest / (1 << 20), 2), 16, "MiB")
-        bar.figure("pawl: largest receive window of the stream", round(stream / (1 << 20), 2), 16, "MiB")
-        bar.figure("pawl: upload of the client that reads the windows", round(rate * 8 / MB, 1), unit="Mbit/s")
+        scenario.figure("pawl: largest receive window of the connection", round(largest / (1 << 20), 2), 16, "MiB")
+        scenario.figure("pawl: largest receive window of the stream", round(stream / (1 << 20), 2), 16, "MiB")
+        scenario.figure("pawl: upload of the client that reads the windows", round(rate * 8 / MB, 1), unit="Mbit/s")
         for kind in ("--http1.1", "--http2"):
             curl(kind, link.port, "https://pawl.test/down")
             rate, code = curl(kind, link.port, "https://pawl.test/down")
-            bar.figure(f"pawl: download {kind[2:]}", round(rate * 8 / MB, 1), unit="Mbit/s")
-            bar.require(code == 200, f"download {kind}: {code}")
-    nginx = None if bar.quick else tlsbar.nginx_front(
-        bar, [files], f"client_max_body_size 0; location / {{ proxy_pass {origin.url}; }} location /unbuffered {{ proxy_pass {origin.url}; proxy_request_buffering off; "
+            scenario.figure(f"pawl: download {kind[2:]}", round(rate * 8 / MB, 1), unit="Mbit/s")
+            scenario.require(code == 200, f"download {kind}: {code}")
+    nginx = None if scenario.quick else tlsscenario.nginx_front(
+        scenario, [files], f"client_max_body_size 0; location / {{ proxy_pass {origin.url}; }} location /unbuffered {{ proxy_pass {origin.url}; proxy_request_buffering off; "
         f"proxy_http_version 1.1; }} location /down {{ proxy_pass {downloads.url}; }}")
     if not nginx:
         return
-    small = bar.bench.folder / "small"
+    small = scenario.bench.folder / "small"
     small.write_bytes(file.read_bytes()[:20 * MB])
     with SlowLink(nginx.tls) as link:
-        found = rates(bar, nginx, link.port, file, size, 1)
+        found = rates(scenario, nginx, link.port, file, size, 1)
         one, two = (statistics.median(found[kind]) for kind in ("--http1.1", "--http2"))
-        bar.figure("nginx, which stores the body first: upload over HTTP/1.1", round(one * 8 / MB, 1), unit="Mbit/s")
-        bar.figure("nginx, which stores the body first: upload over HTTP/2", round(two * 8 / MB, 1), unit="Mbit/s")
-        bar.figure("nginx: HTTP/2 over HTTP/1.1", round(two / one, 3))
-        found = rates(bar, nginx, link.port, small, 20 * MB, 1, path="/unbuffered")
+        scenario.figure("nginx, which stores the body first: upload over HTTP/1.1", round(one * 8 / MB, 1), unit="Mbit/s")
+        scenario.figure("nginx, which stores the body first: upload over HTTP/2", round(two * 8 / MB, 1), unit="Mbit/s")
+        scenario.figure("nginx: HTTP/2 over HTTP/1.1", round(two / one, 3))
+        found = rates(scenario, nginx, link.port, small, 20 * MB, 1, path="/unbuffered")
         for kind in found:
-            bar.figure(f"nginx with proxy_request_buffering off: upload of 20 MB, {kind[2:]}", round(statistics.median(found[kind]) * 8 / MB, 1), unit="Mbit/s")
+            scenario.figure(f"nginx with proxy_request_buffering off: upload of 20 MB, {kind[2:]}", round(statistics.median(found[kind]) * 8 / MB, 1), unit="Mbit/s")
         for kind in ("--http1.1", "--http2"):
             rate, _ = curl(kind, link.port, "https://pawl.test/down")
-            bar.figure(f"nginx: download {kind[2:]}", round(rate * 8 / MB, 1), unit="Mbit/s")
+            scenario.figure(f"nginx: download {kind[2:]}", round(rate * 8 / MB, 1), unit="Mbit/s")

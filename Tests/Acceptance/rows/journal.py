@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-import uploadbar
+import uploadscenario
 from harness.checks import Skip
 from harness.process import LIVING, StartFailure, children, have, wait_for
 from harness.uploadload import TUS, Upload
@@ -23,43 +23,43 @@ KINDS = (("fdatasync,fsync", 8), ("pwrite64,pwritev,pwritev2", 12), ("sendfile,s
          ("epoll_ctl", 4), ("pread64,lseek,fcntl", 6))
 
 
-def run(bar):
+def run(scenario):
     if not have("strace"):
         raise Skip("strace is needed")
     for delivery in ("at-most-once", "at-least-once"):
-        one_delivery(bar, delivery)
+        one_delivery(scenario, delivery)
 
 
-def one_delivery(bar, delivery):
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / f"origin-{delivery}", small=True))
+def one_delivery(scenario, delivery):
+    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / f"origin-{delivery}", small=True))
     stop = threading.Event()
     threading.Thread(target=origin.keep_alive, args=(stop, 0.3), daemon=True).start()
-    bar.bench.stack.callback(stop.set)
-    pawl = uploadbar.serve(bar, origin, delivery, site={"delivery": delivery}, upstream={"response-timeout": "20s"})
+    scenario.bench.stack.callback(stop.set)
+    pawl = uploadscenario.serve(scenario, origin, delivery, site={"delivery": delivery}, upstream={"response-timeout": "20s"})
     uploads, kills, points, number = [], [], {}, 0
     for kind, most in KINDS:
         missed = 0
-        for count in range(1, 3 if bar.quick else most + 1):
+        for count in range(1, 3 if scenario.quick else most + 1):
             upload = made(pawl, f"{delivery}-{number}")
             uploads.append(upload)
             number += 1
-            if not attached(bar, pawl, upload, kind, count, kills):
+            if not attached(scenario, pawl, upload, kind, count, kills):
                 missed += 1
                 if missed == 2:
                     break
             else:
                 points[kind] = points.get(kind, 0) + 1
-            if len(bar.failures) > 20:
+            if len(scenario.failures) > 20:
                 break
     again = 0
     for kind, most in (("fdatasync,fsync", 5), ("pwrite64,pwritev,pwritev2", 10), ("unlink,unlinkat,ftruncate", 4)):
-        for count in range(1, 2 if bar.quick else most + 1):
+        for count in range(1, 2 if scenario.quick else most + 1):
             upload = made(pawl, f"{delivery}-twice-{number}", (("X-Test-Delay-First", "20"),))
             number += 1
             uploads.append(upload)
-            killed = killed_twice(bar, pawl, origin, upload, kind, count)
+            killed = killed_twice(scenario, pawl, origin, upload, kind, count)
             again += killed
-            if not killed or len(bar.failures) > 20:
+            if not killed or len(scenario.failures) > 20:
                 break
     stages = {}
     for stage in STAGES:
@@ -67,25 +67,25 @@ def one_delivery(bar, delivery):
         stages[stage], upload.body_may_be_lost = upload, stage in ("fields", "part")
         uploads.append(upload)
         finish(pawl, upload)
-    counts = uploadbar.judge(bar, pawl, origin, uploads, delivery, kills=None, seconds=40)
+    counts = uploadscenario.judge(scenario, pawl, origin, uploads, delivery, kills=None, seconds=40)
     by_key = origin.by_key()
     if delivery == "at-most-once":
         for stage in ("head", "first", "middle", "answered"):
-            bar.require(stages[stage].result == "answered", f"the origin died at {stage}: {stages[stage]!r}")
+            scenario.require(stages[stage].result == "answered", f"the origin died at {stage}: {stages[stage]!r}")
     told = [f"{stage} {stages[stage].result} ({sum(d.whole for d in by_key.get(stages[stage].now_key, []))})" for stage in STAGES]
-    bar.note(f"{delivery}, the origin dying, result and whole bodies: {', '.join(told)}")
+    scenario.note(f"{delivery}, the origin dying, result and whole bodies: {', '.join(told)}")
     places = ", ".join(kind.split(",")[0] + " " + str(times) for kind, times in points.items())
-    bar.note(f"{delivery}, pawl killed before: {places}")
-    bar.figure(f"{delivery}: points at which pawl was killed", len(kills), 8 if bar.quick else 30, at_least=True)
-    bar.figure(f"{delivery}: points at which it was killed again as it started", again, 2, at_least=True)
-    bar.figure(f"{delivery}: stages at which the origin died", len(STAGES))
-    bar.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
-    bar.figure(f"{delivery}: shown unknown", counts["unknown"])
-    bar.figure(f"{delivery}: unknown before the origin had all but the last byte", counts["unknown early"], 0)
+    scenario.note(f"{delivery}, pawl killed before: {places}")
+    scenario.figure(f"{delivery}: points at which pawl was killed", len(kills), 8 if scenario.quick else 30, at_least=True)
+    scenario.figure(f"{delivery}: points at which it was killed again as it started", again, 2, at_least=True)
+    scenario.figure(f"{delivery}: stages at which the origin died", len(STAGES))
+    scenario.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
+    scenario.figure(f"{delivery}: shown unknown", counts["unknown"])
+    scenario.figure(f"{delivery}: unknown before the origin had all but the last byte", counts["unknown early"], 0)
     if delivery == "at-most-once":
-        bar.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
+        scenario.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
     else:
-        bar.figure(f"{delivery}: not delivered", counts["not delivered"], 0)
+        scenario.figure(f"{delivery}: not delivered", counts["not delivered"], 0)
     stop.set()
     pawl.end()
     origin.kill()
@@ -105,14 +105,14 @@ def hash_of(key):
 
 def finish(pawl, upload, seconds=60):
     """Lets the client go on to the end; its outcome may be that it is listed as unknown."""
-    with uploadbar.Watch(pawl, 0.7) as watch:
+    with uploadscenario.Watch(pawl, 0.7) as watch:
         upload.result = None
         upload.run(seconds, until=watch.over)
     if upload.result is None:
         upload.result = "unknown"
 
 
-def killed_twice(bar, pawl, origin, upload, kind, count):
+def killed_twice(scenario, pawl, origin, upload, kind, count):
     """Killed with the last byte sent and no answer, and before the `count`-th call of the start after it; whether that kill came."""
     client = threading.Thread(target=finish, args=(pawl, upload), daemon=True)
     client.start()
@@ -131,11 +131,11 @@ def killed_twice(bar, pawl, origin, upload, kind, count):
     pawl.prefix = []
     pawl.start()
     client.join(90)
-    bar.require(not client.is_alive(), f"twice, {kind} {count}: the client hangs: {upload!r}")
+    scenario.require(not client.is_alive(), f"twice, {kind} {count}: the client hangs: {upload!r}")
     return killed
 
 
-def attached(bar, pawl, upload, kind, count, kills):
+def attached(scenario, pawl, upload, kind, count, kills):
     """Sends the last bytes while strace waits for the `count`-th call; whether pawl was killed."""
     strace = subprocess.Popen(["strace", "-f", "-p", str(pawl.pid), "-o", "/dev/null", "-e", f"trace={kind}",
                                "-e", f"inject={kind}:signal=KILL:when={count}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -162,7 +162,7 @@ def attached(bar, pawl, upload, kind, count, kills):
             pawl.kill()
             pawl.start()
         client.join(70)
-        bar.require(not client.is_alive(), f"{kind} {count}: the client hangs: {upload!r}")
+        scenario.require(not client.is_alive(), f"{kind} {count}: the client hangs: {upload!r}")
         return killed
     finally:
         if strace.poll() is None:

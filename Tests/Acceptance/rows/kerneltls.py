@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 
-import tlsbar
+import tlsscenario
 from harness import process
 from harness.checks import Skip
 
@@ -118,15 +118,15 @@ def build(root, kernel, files):
     return image
 
 
-def run(bar):
+def run(scenario):
     kernel = pathlib.Path(os.environ.get("KTLS_KERNEL", "/nonexistent"))
     if not (kernel / "boot").is_dir():
         raise Skip("set KTLS_KERNEL to an unpacked kernel package")
     missing = [each for each in ("qemu-system-x86_64", "busybox", "openssl", "curl", "cpio", "depmod") if not process.have(each) and not os.path.exists(f"/sbin/{each}")]
     if missing:
         raise Skip(f"needs {', '.join(missing)}")
-    root = bar.bench.folder / "root"
-    image = build(root, kernel, tlsbar.pair(bar.bench.folder))
+    root = scenario.bench.folder / "root"
+    image = build(root, kernel, tlsscenario.pair(scenario.bench.folder))
     machine = ["qemu-system-x86_64", "-m", "1500", "-smp", "1", "-nographic", "-no-reboot", "-nic", "none", "-kernel", str(next((kernel / "boot").glob("vmlinuz-*"))),
                "-initrd", str(image), "-append", "console=ttyS0 quiet panic=-1 random.trust_cpu=on"]
     machine += ["-accel", os.environ.get("KTLS_ACCEL", "tcg"), "-cpu", "max"]
@@ -135,14 +135,14 @@ def run(bar):
     except subprocess.TimeoutExpired as late:
         out = (late.stdout or b"").decode(errors="replace")
     said = [line.partition("SAY ")[2].strip() for line in out.splitlines() if "SAY " in line]
-    if not bar.require("done" in said, f"the machine did not come to its end: {out[-1500:]}"):
+    if not scenario.require("done" in said, f"the machine did not come to its end: {out[-1500:]}"):
         return
     for line in said:
-        bar.note(line)
+        scenario.note(line)
     counts = [int(number) for line in said for number in re.findall(r"TlsTxSw=(\d+)", line)]
     hits = [line for line in said if line.startswith(("hit", "fill"))]
-    bar.figure("downloads that were the same", sum(", same;" in line for line in hits), len(hits), at_least=True)
-    bar.require("range same" in said, "a range was not the same")
-    bar.figure("connections whose records the kernel made (TlsTxSw), all", counts[-1])
+    scenario.figure("downloads that were the same", sum(", same;" in line for line in hits), len(hits), at_least=True)
+    scenario.require("range same" in said, "a range was not the same")
+    scenario.figure("connections whose records the kernel made (TlsTxSw), all", counts[-1])
     before = next((int(re.search(r"TlsTxSw=(\d+)", line)[1]) for line in said if line.startswith("before ")), 0)
-    bar.figure("of pawl", counts[-1] - before, 7, at_least=True)
+    scenario.figure("of pawl", counts[-1] - before, 7, at_least=True)

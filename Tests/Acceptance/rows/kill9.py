@@ -15,13 +15,13 @@ from harness.origin import Resource
 MIB = 1 << 20
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(5)
-    size, kills = (120_000_000, 8) if bar.quick else (2_000_000_000, 100)
-    origin = bar.bench.origin()
+    size, kills = (120_000_000, 8) if scenario.quick else (2_000_000_000, 100)
+    origin = scenario.bench.origin()
     content = Content("kill9", size)
     origin.at("/x", Resource(content, ranges=True, etag='"k"', fields=(("Cache-Control", "max-age=6000"),), pace=90e6))
-    pawl = bar.bench.pawl(origin)
+    pawl = scenario.bench.pawl(origin)
     digest, got, tag, done, statuses = hashlib.sha256(), 0, None, 0, []
     restarts = []
     while got < size:
@@ -45,7 +45,7 @@ def run(bar):
                     nonlocal tag, got, digest
                     statuses.append(answer.status)
                     if answer.status == 200 and got:
-                        bar.require(False, f"a 200 instead of the rest at {got}, kill {done}")
+                        scenario.require(False, f"a 200 instead of the rest at {got}, kill {done}")
                         digest, got = hashlib.sha256(), 0
                     tag = answer.get("ETag")
                 answer = client.response(sink=take, on_head=head, keep=False)
@@ -58,16 +58,16 @@ def run(bar):
             pawl.start()
             restarts.append(time.monotonic() - begun)
         elif got < size and answer.ended != "message":
-            bar.require(False, f"the transfer broke without a kill: {answer}")
+            scenario.require(False, f"the transfer broke without a kill: {answer}")
             break
     while done < kills:
         pawl.kill()
         pawl.start()
         done += 1
     sent = origin.sent("/x")
-    bar.require(digest.hexdigest() == content.sha256() and got == size, "the body is wrong")
-    bar.figure("kills", done)
-    bar.figure("bytes that reached pawl", sent, size + kills * 8 * MIB)
-    bar.figure("fetched again at each kill", round((sent - size) / kills / MIB, 3), 8, "MiB")
-    bar.figure("slowest start after a kill", round(max(restarts), 3), unit="s")
-    bar.figure("answers of 206", statuses.count(206))
+    scenario.require(digest.hexdigest() == content.sha256() and got == size, "the body is wrong")
+    scenario.figure("kills", done)
+    scenario.figure("bytes that reached pawl", sent, size + kills * 8 * MIB)
+    scenario.figure("fetched again at each kill", round((sent - size) / kills / MIB, 3), 8, "MiB")
+    scenario.figure("slowest start after a kill", round(max(restarts), 3), unit="s")
+    scenario.figure("answers of 206", statuses.count(206))

@@ -7,16 +7,16 @@ kernel's acknowledgement, a FIN, or a half-close; one in ten is a reset at once,
 import random
 import time
 
-import uploadbar
-from bars import in_threads
+import uploadscenario
+from scenarios import in_threads
 from harness.uploadload import TUS, Upload, dialects
 from harness.uploadorigin import UploadOrigin
 
 
-def run(bar):
-    rng, count = random.Random(32), 100 if bar.quick else 1000
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / "origin"))
-    pawl = uploadbar.serve(bar, origin)
+def run(scenario):
+    rng, count = random.Random(32), 100 if scenario.quick else 1000
+    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / "origin"))
+    pawl = uploadscenario.serve(scenario, origin)
     uploads, waits, asked = [], {}, {}
     for i in range(count):
         dialect, size = dialects(rng), rng.choice([70_000, 200_000, 1_000_000]) + rng.randrange(1000)
@@ -35,23 +35,23 @@ def run(bar):
             upload.run(60)
         if upload.result == "answered":
             again = upload.again()
-            bar.require(again.body == upload.body and again.get("X-Origin"), f"asked again: {again.status} {again.fields} {again.body[:100]!r}; {upload!r}")
-    in_threads(8, uploads, one, bar)
+            scenario.require(again.body == upload.body and again.get("X-Origin"), f"asked again: {again.status} {again.fields} {again.body[:100]!r}; {upload!r}")
+    in_threads(8, uploads, one, scenario)
     done = [u for u in uploads if u.result]
-    counts = uploadbar.judge(bar, pawl, origin, done, kills=None)
+    counts = uploadscenario.judge(scenario, pawl, origin, done, kills=None)
     kept = [u for u in done if u.how != "rst"]
     again = [u for u in kept if u.sent > u.size and waits[u.key] > 0.5]
     for each in again[:5]:
-        bar.require(False, f"bytes that the kernel had acknowledged had to be sent again: {each!r}")
-    bar.figure("cuts after the last byte", sum(len(u.cuts_made) for u in done), count, at_least=True)
-    bar.figure("acknowledged last bytes that did not count, asked after 0.6 s", len(again), 0)
-    bar.figure("the same, asked sooner", sum(u.sent > u.size for u in kept) - len(again))
+        scenario.require(False, f"bytes that the kernel had acknowledged had to be sent again: {each!r}")
+    scenario.figure("cuts after the last byte", sum(len(u.cuts_made) for u in done), count, at_least=True)
+    scenario.figure("acknowledged last bytes that did not count, asked after 0.6 s", len(again), 0)
+    scenario.figure("the same, asked sooner", sum(u.sent > u.size for u in kept) - len(again))
     by_key = origin.by_key()
     alone = [u for u in kept if waits[u.key] > 0.5 and u.how != "half" and u.key in asked]
-    bar.figure("at the origin before the client asked again (after 0.6 s)",
+    scenario.figure("at the origin before the client asked again (after 0.6 s)",
                sum(any(d.whole and d.ended < asked[u.key] for d in by_key.get(u.now_key, [])) for u in alone), len(alone), at_least=True)
-    bar.figure("requests that reached the origin whole", counts["delivered"], len(done))
-    bar.figure("not delivered", counts["not delivered"], 0)
-    bar.figure("requests to the origin in all", counts["attempts"])
-    bar.figure("answers fetched", counts["answered"], count, at_least=True)
-    bar.figure("announced offsets or answers that were wrong", counts["violations"], 0)
+    scenario.figure("requests that reached the origin whole", counts["delivered"], len(done))
+    scenario.figure("not delivered", counts["not delivered"], 0)
+    scenario.figure("requests to the origin in all", counts["attempts"])
+    scenario.figure("answers fetched", counts["answered"], count, at_least=True)
+    scenario.figure("announced offsets or answers that were wrong", counts["violations"], 0)

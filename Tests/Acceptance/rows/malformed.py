@@ -3,11 +3,11 @@
 from harness import malformed
 
 
-def run(bar):
-    make = lambda url: bar.bench.pawl(url, name=f"pawl{len(bar.bench.pawls)}", listen={"header-timeout": "2s"}, upstream={"resume-attempts": 2}).address
+def run(scenario):
+    make = lambda url: scenario.bench.pawl(url, name=f"pawl{len(scenario.bench.pawls)}", listen={"header-timeout": "2s"}, upstream={"resume-attempts": 2}).address
     for kind, results in (("requests", malformed.run_requests(make)), ("responses", malformed.run_responses(make))):
         for row, name, wrong in results:
-            bar.require(wrong is None, f"{kind} row {row}, {name}: {wrong}")
-        bar.figure(f"{kind}: right reactions", sum(wrong is None for _, _, wrong in results), len(results), at_least=True)
+            scenario.require(wrong is None, f"{kind} row {row}, {name}: {wrong}")
+        scenario.figure(f"{kind}: right reactions", sum(wrong is None for _, _, wrong in results), len(results), at_least=True)
         if kind == "requests":
-            bar.figure("ambiguous messages forwarded", sum("forwarded" in (wrong or "") or "hidden" in (wrong or "") for _, _, wrong in results), 0)
+            scenario.figure("ambiguous messages forwarded", sum("forwarded" in (wrong or "") or "hidden" in (wrong or "") for _, _, wrong in results), 0)

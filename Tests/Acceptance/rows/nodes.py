@@ -10,7 +10,7 @@ import random
 import threading
 import time
 
-from bars import in_threads
+from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Break, Resource
@@ -55,10 +55,10 @@ def flap(inner, origins, over):
         new.resources, origins[node] = old.resources, new
 
 
-def equal(bar, count, kind, kept, cases, size):
+def equal(scenario, count, kind, kept, cases, size):
     """So many downloads, each broken one to three times and more where a node goes: all whole."""
     rng, lock = random.Random(f"{count} {kind} {kept}"), threading.Lock()
-    inner = bar.bench.__class__(bar.bench.folder / f"{count}-{kind}-{kept}".replace(" ", "-"))
+    inner = scenario.bench.__class__(scenario.bench.folder / f"{count}-{kind}-{kept}".replace(" ", "-"))
     seen = {"whole": 0, "cut": 0, "mixed": 0, "breaks": 0}
     with inner.stack:
         origins = [inner.origin() for _ in range(count)]
@@ -81,20 +81,20 @@ def equal(bar, count, kind, kept, cases, size):
             with lock:
                 seen["breaks"] += plan.met
                 seen["mixed" if is_mixed else "whole" if good else "cut"] += 1
-                bar.require(good, f"{count} nodes, {kind}, kept {kept}: {path} of {content.size}: {answer}; "
+                scenario.require(good, f"{count} nodes, {kind}, kept {kept}: {path} of {content.size}: {answer}; "
                                   f"{[(r.get('Range'), r.get('If-Range'), r.status, r.start, r.sent, r.ended) for o in origins for r in o.of(path)]}")
         try:
-            in_threads(8, jobs, one, bar)
+            in_threads(8, jobs, one, scenario)
         finally:
             over.set()
             gone.join()
     return seen
 
 
-def changed(bar, count, kind, kept, cases, size, alone):
+def changed(scenario, count, kind, kept, cases, size, alone):
     """Each node has the new version from a request of its own on. `alone`: the one that began a body has, and no other."""
     rng, lock = random.Random(f"changed {count} {kind} {kept} {alone}"), threading.Lock()
-    inner = bar.bench.__class__(bar.bench.folder / f"changed-{count}-{kind}-{kept}-{alone}".replace(" ", "-"))
+    inner = scenario.bench.__class__(scenario.bench.folder / f"changed-{count}-{kind}-{kept}-{alone}".replace(" ", "-"))
     seen = {"whole": 0, "cut": 0, "mixed": 0, "breaks": 0}
     with inner.stack:
         origins = [inner.origin() for _ in range(count)]
@@ -134,27 +134,27 @@ def changed(bar, count, kind, kept, cases, size, alone):
             with lock:
                 seen["breaks"] += plan.met
                 seen["mixed" if is_mixed else "whole" if is_whole else "cut"] += 1
-                bar.require(is_whole if alone else not is_mixed, f"{count} nodes, {kind}, kept {kept}: {path} of {old.size}, changed at {at}: {answer}; "
+                scenario.require(is_whole if alone else not is_mixed, f"{count} nodes, {kind}, kept {kept}: {path} of {old.size}, changed at {at}: {answer}; "
                             f"{[(r.get('Range'), r.get('If-Range'), r.status, r.start, r.sent, r.ended) for o in origins for r in o.of(path)]}")
-        in_threads(8, [(number, rng.random()) for number in range(cases)], one, bar)
+        in_threads(8, [(number, rng.random()) for number in range(cases)], one, scenario)
     return seen
 
 
-def run(bar):
-    cases, size = (6, 400_000) if bar.quick else (200, 2_000_000)
+def run(scenario):
+    cases, size = (6, 400_000) if scenario.quick else (200, 2_000_000)
     begun = time.monotonic()
     # A node that falls silent costs its idle-timeout.
-    Plan.hows = HOWS[:4] if bar.quick else HOWS
+    Plan.hows = HOWS[:4] if scenario.quick else HOWS
     for count in (2, 3):
         for kind in KINDS:
             # Each count with one of both, where time is short: most of it is spent on nodes that fall silent.
-            for kept in ((count == 3,) if bar.quick else (False, True)):
+            for kept in ((count == 3,) if scenario.quick else (False, True)):
                 name = f"{count} nodes, {kind}, {'kept' if kept else 'unkept'}"
-                seen = equal(bar, count, kind, kept, cases, size)
-                bar.figure(f"{name}: equal bytes, {seen['breaks']} breaks and nodes that go: {seen['cut']} cut, {seen['mixed']} mixed, whole of {cases}",
+                seen = equal(scenario, count, kind, kept, cases, size)
+                scenario.figure(f"{name}: equal bytes, {seen['breaks']} breaks and nodes that go: {seen['cut']} cut, {seen['mixed']} mixed, whole of {cases}",
                            seen["whole"], cases, at_least=True)
-                seen = changed(bar, count, kind, kept, cases, size, alone=True)
-                bar.figure(f"{name}: one node changes: {seen['cut']} cut, {seen['mixed']} mixed, whole of {cases}", seen["whole"], cases, at_least=True)
-                seen = changed(bar, count, kind, kept, cases, size, alone=False)
-                bar.figure(f"{name}: all change: {seen['whole']} whole, {seen['cut']} cut, mixed", seen["mixed"], 0)
-    bar.note(f"{time.monotonic() - begun:.0f} s")
+                seen = changed(scenario, count, kind, kept, cases, size, alone=True)
+                scenario.figure(f"{name}: one node changes: {seen['cut']} cut, {seen['mixed']} mixed, whole of {cases}", seen["whole"], cases, at_least=True)
+                seen = changed(scenario, count, kind, kept, cases, size, alone=False)
+                scenario.figure(f"{name}: all change: {seen['whole']} whole, {seen['cut']} cut, mixed", seen["mixed"], 0)
+    scenario.note(f"{time.monotonic() - begun:.0f} s")

@@ -8,16 +8,16 @@ import random
 import threading
 import time
 
-import uploadbar
+import uploadscenario
 from harness.uploadload import TUS, Upload, way_for
 from harness.uploadorigin import UploadOrigin
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(33)
-    count, down = (40, 10) if bar.quick else (200, 60)
-    origin = UploadOrigin(bar.bench.folder / "origin")
-    pawl = uploadbar.serve(bar, origin, site={"tus-wait": "4s" if bar.quick else "12s"})
+    count, down = (40, 10) if scenario.quick else (200, 60)
+    origin = UploadOrigin(scenario.bench.folder / "origin")
+    pawl = uploadscenario.serve(scenario, origin, site={"tus-wait": "4s" if scenario.quick else "12s"})
     begun, uploads = time.monotonic(), []
     for i in range(count):
         dialect = TUS if i % 3 == 0 else 3 + i % 8
@@ -45,31 +45,31 @@ def run(bar):
     for upload in uploads:
         for status, times in upload.refusals.items():
             refused[status] = refused.get(status, 0) + times
-    bar.bench.use(origin)
+    scenario.bench.use(origin)
     back = time.monotonic()
     for thread in threads:
         thread.join(max(0.1, back + 120 - time.monotonic()))
-    bar.require(not any(t.is_alive() for t in threads), "clients hang")
+    scenario.require(not any(t.is_alive() for t in threads), "clients hang")
     end = back + 60
     while len({d.key for d in origin.deliveries() if d.whole}) < count and time.monotonic() < end:
         time.sleep(0.5)
     last = max((d.answered or 0 for d in origin.deliveries()), default=0)
     left = [u for u in uploads if u.result == "left"]
-    counts = uploadbar.judge(bar, pawl, origin, [u for u in uploads if u.result != "left"], kills=None)
+    counts = uploadscenario.judge(scenario, pawl, origin, [u for u in uploads if u.result != "left"], kills=None)
     by_key = origin.by_key()
     for upload in left:
         whole = [d for d in by_key.get(upload.now_key, []) if d.whole]
-        bar.require(len(whole) == 1 and whole[0].sha == upload.content.sha256(), f"left after its last byte: {whole}; {upload!r}")
+        scenario.require(len(whole) == 1 and whole[0].sha == upload.content.sha256(), f"left after its last byte: {whole}; {upload!r}")
         counts["delivered"] += len(whole)
-    bar.figure("uploads complete when the origin returned", stored, count, at_least=True)
-    bar.figure("seconds it was down", round(back - begun, 1))
-    bar.figure("whole bodies at the origin", counts["delivered"], count)
-    bar.figure("delivered more than once", counts["delivered more than once"], 0)
-    bar.figure("answered to the client", counts["answered"], count - len(left), at_least=True)
-    bar.figure("last answer after its return", round(last - back, 1), unit="s")
+    scenario.figure("uploads complete when the origin returned", stored, count, at_least=True)
+    scenario.figure("seconds it was down", round(back - begun, 1))
+    scenario.figure("whole bodies at the origin", counts["delivered"], count)
+    scenario.figure("delivered more than once", counts["delivered more than once"], 0)
+    scenario.figure("answered to the client", counts["answered"], count - len(left), at_least=True)
+    scenario.figure("last answer after its return", round(last - back, 1), unit="s")
     again = [u for u in uploads if u.sent > u.size]
     for each in again[:5]:
-        bar.require(False, f"bytes were sent again: {each!r}")
-    bar.figure("bytes sent again", sum(u.sent - u.size for u in again), 0)
-    bar.figure("answers that were wrong", counts["violations"], 0)
-    bar.note(f"told while it was down: {refused}")
+        scenario.require(False, f"bytes were sent again: {each!r}")
+    scenario.figure("bytes sent again", sum(u.sent - u.size for u in again), 0)
+    scenario.figure("answers that were wrong", counts["violations"], 0)
+    scenario.note(f"told while it was down: {refused}")

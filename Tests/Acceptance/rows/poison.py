@@ -11,16 +11,16 @@ from harness import poison
 from harness.touchy import Touchy
 
 
-def run(bar):
-    count, seed = 3000 if bar.quick else 100_000, int(os.environ.get("PAWL_SEED", 15))
-    origin = bar.bench.origin()
+def run(scenario):
+    count, seed = 3000 if scenario.quick else 100_000, int(os.environ.get("PAWL_SEED", 15))
+    origin = scenario.bench.origin()
     routes = {f"route:main/{name}": {"path": f"/{name}/*", **settings} for name, settings in poison.SETTINGS.items()}
-    pawl = bar.bench.pawl(origin, pawl={"log-level": "error", "access-log": "off"}, upstream={"max-connections": "256"}, extra=routes)
+    pawl = scenario.bench.pawl(origin, pawl={"log-level": "error", "access-log": "off"}, upstream={"max-connections": "256"}, extra=routes)
     played, found, words = poison.run(pawl.address, Touchy(origin), poison.cases(seed, count), forget=origin.forget)
     for what, answer, case in found:
-        bar.require(False, f"{what}: {case}: {answer}")
-    bar.figure("cases", played, count, at_least=True)
-    bar.figure("plain GETs that got something else", len(found), 0)
-    bar.figure("plain GETs answered from the store", words["hit"], played // 5, at_least=True)
+        scenario.require(False, f"{what}: {case}: {answer}")
+    scenario.figure("cases", played, count, at_least=True)
+    scenario.figure("plain GETs that got something else", len(found), 0)
+    scenario.figure("plain GETs answered from the store", words["hit"], played // 5, at_least=True)
     for name, number in collections.Counter(answer.get("X-Poison") or what for what, answer, _ in found).most_common():
-        bar.note(f"{number} by {name}")
+        scenario.note(f"{number} by {name}")

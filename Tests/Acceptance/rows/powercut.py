@@ -24,19 +24,19 @@ def quiet(*command):
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(11)
-    cuts, size, pace = (3, 60_000_000, 20e6) if bar.quick else (15, 200_000_000, 40e6)
-    image, mount = bar.bench.folder / "disk", bar.bench.folder / "mounted"
+    cuts, size, pace = (3, 60_000_000, 20e6) if scenario.quick else (15, 200_000_000, 40e6)
+    image, mount = scenario.bench.folder / "disk", scenario.bench.folder / "mounted"
     mount.mkdir()
     with open(image, "wb") as file:
         file.truncate(4 * size + (64 << 20))
     if os.geteuid() or quiet("mkfs.ext4", "-q", "-F", str(image)) or quiet("mount", "-o", "loop", str(image), str(mount)):
         raise Skip("no right to mount a loop device")
-    bar.bench.stack.callback(lambda: quiet("umount", "-l", str(mount)))
-    origin = bar.bench.origin()
+    scenario.bench.stack.callback(lambda: quiet("umount", "-l", str(mount)))
+    origin = scenario.bench.origin()
     lost, wrong, restarts = [], 0, []
-    pawl = bar.bench.pawl(origin, start=False, cache={"path": str(mount / "cache"), "min-free": "1M"})
+    pawl = scenario.bench.pawl(origin, start=False, cache={"path": str(mount / "cache"), "min-free": "1M"})
     for number in range(cuts):
         path = f"/{number}"
         content = Content(path, size)
@@ -56,7 +56,7 @@ def run(bar):
             time.sleep(0.05)
         quiet("e2fsck", "-f", "-y", str(image))
         if quiet("mount", "-o", "loop", str(image), str(mount)):
-            return bar.require(False, "the file system could not be mounted again")
+            return scenario.require(False, "the file system could not be mounted again")
         begun = time.monotonic()
         pawl.start()
         restarts.append(time.monotonic() - begun)
@@ -66,10 +66,10 @@ def run(bar):
         if ranges:
             lost.append(before - (size - (origin.sent(path) - before)))
         pawl.kill()
-    bar.figure("cuts", cuts)
-    bar.figure("wrong bodies afterwards", wrong, 0)
-    bar.figure("most bytes fetched again (8 MiB or one second)", max(lost), max(8 * MIB, int(pace)) + 2 * MIB)
-    bar.figure("slowest start after a cut", round(max(restarts), 3), unit="s")
+    scenario.figure("cuts", cuts)
+    scenario.figure("wrong bodies afterwards", wrong, 0)
+    scenario.figure("most bytes fetched again (8 MiB or one second)", max(lost), max(8 * MIB, int(pace)) + 2 * MIB)
+    scenario.figure("slowest start after a cut", round(max(restarts), 3), unit="s")
 
 
 def read(address, path):

@@ -6,7 +6,7 @@
 import random
 import threading
 
-from bars import in_threads
+from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Resource, random_breaks
@@ -14,10 +14,10 @@ from harness.origin import Resource, random_breaks
 MB = 1_000_000
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(2)
-    origin = bar.bench.origin()
-    count, size, large = (10, 5 * MB, 50 * MB) if bar.quick else (500, 20 * MB, 2000 * MB)
+    origin = scenario.bench.origin()
+    count, size, large = (10, 5 * MB, 50 * MB) if scenario.quick else (500, 20 * MB, 2000 * MB)
     plans, lock = [], threading.Lock()
     for i in range(count + 1):
         content = Content(f"replay{i}", size if i < count else large)
@@ -26,7 +26,7 @@ def run(bar):
         origin.at(f"/{i}", Resource(content, breaks=breaks, framing="chunked" if i % 5 == 4 else "length",
                                     fields=(("Cache-Control", "max-age=600" if kept else "no-store"),)))
         plans.append((i, content, resets))
-    pawl = bar.bench.pawl(origin)
+    pawl = scenario.bench.pawl(origin)
     totals = [0, 0, 0, 0]
 
     def one(plan):
@@ -38,9 +38,9 @@ def run(bar):
             totals[1] += origin.sent(f"/{i}")
             totals[2] += content.size
             totals[3] += good
-            bar.require(good, f"/{i}: {answer}, {origin.of(f'/{i}')[-2:]}")
-    in_threads(4, plans, one, bar)
-    bar.figure("transfers", len(plans))
-    bar.figure("right bodies", totals[3], len(plans), at_least=True)
-    bar.figure("resets", totals[0])
-    bar.figure("bytes replayed over bytes of bodies", round(totals[1] / totals[2], 2))
+            scenario.require(good, f"/{i}: {answer}, {origin.of(f'/{i}')[-2:]}")
+    in_threads(4, plans, one, scenario)
+    scenario.figure("transfers", len(plans))
+    scenario.figure("right bodies", totals[3], len(plans), at_least=True)
+    scenario.figure("resets", totals[0])
+    scenario.figure("bytes replayed over bytes of bodies", round(totals[1] / totals[2], 2))

@@ -7,7 +7,7 @@ at most 1.02 x the size plus 4 KiB a reset. Every second transfer is one that pa
 import random
 import threading
 
-from bars import in_threads
+from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Resource, random_breaks
@@ -15,10 +15,10 @@ from harness.origin import Resource, random_breaks
 MB = 1_000_000
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(1)
-    origin = bar.bench.origin()
-    count, size, large = (16, 20 * MB, 100 * MB) if bar.quick else (500, 20 * MB, 2000 * MB)
+    origin = scenario.bench.origin()
+    count, size, large = (16, 20 * MB, 100 * MB) if scenario.quick else (500, 20 * MB, 2000 * MB)
     plans, lock = [], threading.Lock()
     for i in range(count + 1):
         content = Content(f"resume{i}", size if i < count else large)
@@ -28,7 +28,7 @@ def run(bar):
         origin.at(f"/{i}", Resource(content, ranges=True, breaks=breaks, framing="chunked" if i % 5 == 4 else "length",
                                     fields=(("Cache-Control", "max-age=600" if kept else "no-store"),), **validator))
         plans.append((i, content, resets))
-    pawl = bar.bench.pawl(origin)
+    pawl = scenario.bench.pawl(origin)
     worst, totals = [0.0], [0, 0, 0]
 
     def one(plan):
@@ -41,10 +41,10 @@ def run(bar):
             totals[1] += sent
             totals[2] += content.size
             worst[0] = max(worst[0], sent / limit)
-            bar.require((answer.status, answer.complete, answer.sha) == (200, True, content.sha256()), f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}")
-            bar.require(sent <= limit, f"/{i}: {sent} bytes reached pawl for {content.size} with {made} resets")
-    in_threads(4, plans, one, bar)
-    bar.figure("transfers", len(plans))
-    bar.figure("resets", totals[0])
-    bar.figure("bytes that reached pawl over bytes of bodies", round(totals[1] / totals[2], 5), 1.02)
-    bar.figure("worst transfer, bytes over its bar", round(worst[0], 5), 1.0)
+            scenario.require((answer.status, answer.complete, answer.sha) == (200, True, content.sha256()), f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}")
+            scenario.require(sent <= limit, f"/{i}: {sent} bytes reached pawl for {content.size} with {made} resets")
+    in_threads(4, plans, one, scenario)
+    scenario.figure("transfers", len(plans))
+    scenario.figure("resets", totals[0])
+    scenario.figure("bytes that reached pawl over bytes of bodies", round(totals[1] / totals[2], 5), 1.02)
+    scenario.figure("worst transfer, bytes over its limit", round(worst[0], 5), 1.0)

@@ -66,46 +66,46 @@ def twice(origin, path, size):
     return (sent - single) / size
 
 
-def download(bar, name, url, content, file):
+def download(scenario, name, url, content, file):
     begun = time.monotonic()
     done = subprocess.run(TOOLS[name](url, file), stdin=subprocess.DEVNULL, timeout=300, capture_output=True)
     took = time.monotonic() - begun
-    bar.require(done.returncode == 0, f"{name}: {done.returncode} {done.stderr[-300:]}")
+    scenario.require(done.returncode == 0, f"{name}: {done.returncode} {done.stderr[-300:]}")
     with open(file, "rb") as opened:
-        bar.require(all(opened.read(len(piece)) == piece for piece in content.pieces()) and not opened.read(1), f"{name}: the file of {url} is wrong")
+        scenario.require(all(opened.read(len(piece)) == piece for piece in content.pieces()) and not opened.read(1), f"{name}: the file of {url} is wrong")
     file.unlink()
     return took
 
 
-def run(bar):
-    size, rounds = (40_000_000, 1) if bar.quick else (200_000_000, 3)
+def run(scenario):
+    size, rounds = (40_000_000, 1) if scenario.quick else (200_000_000, 3)
     # One round of a small body says nothing of a tenth.
-    most = 1.35 if bar.quick else 1.1
+    most = 1.35 if scenario.quick else 1.1
     # Evenly, as a network does: in larger pieces it is the last of them that a seek waits for.
-    origin = bar.bench.origin(chunk=32 << 10)
-    pawl = bar.bench.pawl(origin, pawl={"workers": "auto"})
+    origin = scenario.bench.origin(chunk=32 << 10)
+    pawl = scenario.bench.pawl(origin, pawl={"workers": "auto"})
     content = Content("seeking", size)
     for name in TOOLS:
         if not shutil.which(name):
-            bar.note(f"{name} is not installed")
+            scenario.note(f"{name} is not installed")
             continue
         times, again, fetched = {"alone": [], "pawl": []}, [], []
         for number in range(rounds):
             for who, address in (("alone", origin.url), ("pawl", pawl.address)):
                 path = f"/{name}-{who}-{number}"
                 origin.at(path, Resource(content, ranges=True, etag='"s"', pace=RATE))
-                times[who].append(download(bar, name, address + path, content, bar.bench.folder / "got"))
+                times[who].append(download(scenario, name, address + path, content, scenario.bench.folder / "got"))
                 if who == "pawl":
                     again.append(twice(origin, path, size))
                     fetched.append(origin.sent(path) / size)
-        report(bar, name, times, again, fetched, most)
+        report(scenario, name, times, again, fetched, most)
 
-    films = film(bar.bench.folder, size)
+    films = film(scenario.bench.folder, size)
     if not films:
-        bar.note("Chromium or ffmpeg is not installed: no video")
+        scenario.note("Chromium or ffmpeg is not installed: no video")
     for name, data in films.items():
         steps, again, fetched = {"alone": [], "pawl": []}, [], []
-        with Chromium(bar.bench.folder / f"browser {name}") as browser:
+        with Chromium(scenario.bench.folder / f"browser {name}") as browser:
             browser.socket.settimeout(120)
             for number in range(-1, rounds * 3):
                 for who, address in (("alone", origin.url), ("pawl", pawl.address)):
@@ -123,16 +123,16 @@ def run(bar):
         # Each step's median, and these together: what one step takes varies more than a tenth.
         times = {who: [sum(map(statistics.median, zip(*rows))) / 1000] for who, rows in steps.items()}
         for who, rows in steps.items():
-            bar.note(f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there, {len(rows)} rounds: "
+            scenario.note(f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there, {len(rows)} rounds: "
                      f"{[[round(each) for each in row] for row in rows]}")
-        report(bar, f"Chromium, video, {name}", times, again, fetched, most)
+        report(scenario, f"Chromium, video, {name}", times, again, fetched, most)
         best = {who: sum(map(min, zip(*rows))) for who, rows in steps.items()}
-        bar.figure(f"Chromium, video, {name}: the same of each step's best", round(best["pawl"] / best["alone"], 3))
+        scenario.figure(f"Chromium, video, {name}: the same of each step's best", round(best["pawl"] / best["alone"], 3))
 
 
-def report(bar, name, times, again, fetched, most):
+def report(scenario, name, times, again, fetched, most):
     alone, through = (statistics.median(times[who]) for who in ("alone", "pawl"))
-    bar.note(f"{name}: {[round(each, 2) for each in times['pawl']]} s through pawl, {[round(each, 2) for each in times['alone']]} s without")
-    bar.figure(f"{name}: time through pawl over without", round(through / alone, 3), most)
-    bar.figure(f"{name}: bytes fetched twice over the size", round(max(again), 4), 0.02)
-    bar.figure(f"{name}: bytes from the origin over the size", round(max(fetched), 3))
+    scenario.note(f"{name}: {[round(each, 2) for each in times['pawl']]} s through pawl, {[round(each, 2) for each in times['alone']]} s without")
+    scenario.figure(f"{name}: time through pawl over without", round(through / alone, 3), most)
+    scenario.figure(f"{name}: bytes fetched twice over the size", round(max(again), 4), 0.02)
+    scenario.figure(f"{name}: bytes from the origin over the size", round(max(fetched), 3))

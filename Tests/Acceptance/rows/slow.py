@@ -8,20 +8,20 @@ from harness.content import Holes
 from harness.origin import Resource
 
 
-def run(bar):
+def run(scenario):
     rng = random.Random(8)
-    size, readers = (300_000_000, 60) if bar.quick else (10_000_000_000, 200)
-    origin = bar.bench.origin()
+    size, readers = (300_000_000, 60) if scenario.quick else (10_000_000_000, 200)
+    origin = scenario.bench.origin()
     origin.at("/x", Resource(Holes(size), ranges=True, etag='"h"', fields=(("Cache-Control", "max-age=60000"),)))
-    pawl = bar.bench.pawl(origin)
+    pawl = scenario.bench.pawl(origin)
     begun = time.monotonic()
     answer = get(pawl.address, "/x", sink=lambda data: None, keep=False, timeout=60)
-    bar.require(answer.complete and answer.count == size, f"the fill: {answer}")
-    bar.figure("cold fill", round(size / (time.monotonic() - begun) / 1e6), unit="MB/s")
-    bar.figure("RSS after the fill", round(pawl.rss() / 1e6, 1), unit="MB")
+    scenario.require(answer.complete and answer.count == size, f"the fill: {answer}")
+    scenario.figure("cold fill", round(size / (time.monotonic() - begun) / 1e6), unit="MB/s")
+    scenario.figure("RSS after the fill", round(pawl.rss() / 1e6, 1), unit="MB")
     before, clients = pawl.rss(), []
     for i in range(readers):
-        client = bar.bench.use(Client(pawl.address, 10, receive_buffer=32768))
+        client = scenario.bench.use(Client(pawl.address, 10, receive_buffer=32768))
         start = rng.randrange(size - 50_000_000)
         client.request("/x", fields=(("Range", f"bytes={start}-"),) if i % 4 else ())
         clients.append(client)
@@ -30,16 +30,16 @@ def run(bar):
         answer = client.response(limit=10_000)
         right += answer.status in (200, 206) and answer.body == bytes(10_000)
     peak = 0
-    for _ in range(10 if bar.quick else 40):
+    for _ in range(10 if scenario.quick else 40):
         for client in clients:
             try:
                 client.socket.settimeout(2)
                 client.socket.recv(rng.randrange(1, 20_000))
             except OSError as error:
-                bar.require(False, f"a slow reader got {error}")
+                scenario.require(False, f"a slow reader got {error}")
         time.sleep(0.1)
         peak = max(peak, pawl.rss())
-    bar.figure("readers", right, readers, at_least=True)
-    bar.figure("RSS a reader", round((peak - before) / readers / 1024, 1), 128, "KiB")
-    bar.figure("peak RSS", round(peak / 1e6, 1), unit="MB")
-    bar.figure("bytes from the origin over the size", round(origin.sent("/x") / size, 5), 1.001)
+    scenario.figure("readers", right, readers, at_least=True)
+    scenario.figure("RSS a reader", round((peak - before) / readers / 1024, 1), 128, "KiB")
+    scenario.figure("peak RSS", round(peak / 1e6, 1), unit="MB")
+    scenario.figure("bytes from the origin over the size", round(origin.sent("/x") / size, 5), 1.001)

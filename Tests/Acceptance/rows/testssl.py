@@ -3,26 +3,26 @@
 Set TESTSSL to the script, or install Debian's package testssl.sh. The trust and revocation of the test certificate are not judged.
 """
 
-import tlsbar
+import tlsscenario
 from harness import protocolsuites
 from harness.content import Content
 from harness.origin import Resource
 
 
-def run(bar):
-    program = tlsbar.program("TESTSSL", "testssl", "testssl.sh")
-    origin = bar.bench.origin()
+def run(scenario):
+    program = tlsscenario.program("TESTSSL", "testssl", "testssl.sh")
+    origin = scenario.bench.origin()
     origin.default = lambda request: Resource(Content("testssl", 2000), type="text/plain")
-    files = [tlsbar.pair(bar.bench.folder, "ec", days=300), tlsbar.pair(bar.bench.folder, "rsa", "rsa", days=300)]
-    pawl = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(*files)})
+    files = [tlsscenario.pair(scenario.bench.folder, "ec", days=300), tlsscenario.pair(scenario.bench.folder, "rsa", "rsa", days=300)]
+    pawl = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(*files)})
     count, trouble = protocolsuites.testssl(program, pawl.tls)
-    bar.figure("findings in all", count, 50, at_least=True)
-    bar.figure("findings of MEDIUM or worse", len(trouble), 0)
+    scenario.figure("findings in all", count, 50, at_least=True)
+    scenario.figure("findings of MEDIUM or worse", len(trouble), 0)
     for finding, what in trouble.items():
-        bar.require(False, f"{finding}: {what}")
-    if bar.quick:
+        scenario.require(False, f"{finding}: {what}")
+    if scenario.quick:
         return
-    nginx = tlsbar.nginx_front(bar, files, f"location / {{ proxy_pass {origin.url}; }}")
+    nginx = tlsscenario.nginx_front(scenario, files, f"location / {{ proxy_pass {origin.url}; }}")
     if nginx:
         count, trouble = protocolsuites.testssl(program, nginx.tls)
-        bar.figure(f"nginx: findings of MEDIUM or worse ({', '.join(trouble)})", len(trouble))
+        scenario.figure(f"nginx: findings of MEDIUM or worse ({', '.join(trouble)})", len(trouble))

@@ -12,15 +12,15 @@ from harness.origin import Resource
 MIB = 1 << 20
 
 
-def run(bar):
-    count = 15 if bar.quick else 50
+def run(scenario):
+    count = 15 if scenario.quick else 50
     for kind, identity in (("ranges", dict(ranges=True)), ("no ranges", {})):
-        origin = bar.bench.origin()
+        origin = scenario.bench.origin()
         for i in range(count):
             tag = dict(etag=f'"t{i}"') if identity else {}
             origin.at(f"/{i}", Resource(Content(f"tiny{i}", 1 << 30), fields=(("Cache-Control", "max-age=6000"),), pace=None if identity else 8e6, **identity, **tag))
         origin.at("/other", Resource(Content("other", 100_000), fields=(("Cache-Control", "no-store"),)))
-        pawl = bar.bench.pawl(origin, name=kind.replace(" ", "-"))
+        pawl = scenario.bench.pawl(origin, name=kind.replace(" ", "-"))
         running = lambda: sum(r.ended is None and r.sent > 0 for i in range(count) for r in origin.of(f"/{i}"))
         most, slowest, right = 0, 0.0, 0
         for i in range(count):
@@ -33,11 +33,11 @@ def run(bar):
             begun = time.monotonic()
             other = get(pawl.address, "/other", keep=False, timeout=10)
             slowest = max(slowest, time.monotonic() - begun)
-            bar.require(other.sha == Content("other", 100_000).sha256(), f"{kind}: another client got {other}")
-        bar.figure(f"{kind}: right answers", right, count, at_least=True)
+            scenario.require(other.sha == Content("other", 100_000).sha256(), f"{kind}: another client got {other}")
+        scenario.figure(f"{kind}: right answers", right, count, at_least=True)
         if identity:
-            bar.figure(f"{kind}: most bytes for one URL", max(origin.sent(f"/{i}") for i in range(count)), MIB)
+            scenario.figure(f"{kind}: most bytes for one URL", max(origin.sent(f"/{i}") for i in range(count)), MIB)
         else:
-            bar.figure(f"{kind}: most abandoned fills at a time", most, 4)
-        bar.figure(f"{kind}: slowest answer to another client", round(slowest * 1000), 500, "ms")
+            scenario.figure(f"{kind}: most abandoned fills at a time", most, 4)
+        scenario.figure(f"{kind}: slowest answer to another client", round(slowest * 1000), 500, "ms")
         pawl.stop()

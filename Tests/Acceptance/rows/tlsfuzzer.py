@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-import tlsbar
+import tlsscenario
 from harness import protocolsuites
 from harness.checks import Skip
 from harness.origin import Resource
@@ -73,46 +73,46 @@ EXPLAINED = {     # (script, words in the reason): why pawl differs from nginx
 }
 
 
-def run(bar):
+def run(scenario):
     checkout = os.environ.get("TLSFUZZER")
     if not checkout or not (pathlib.Path(checkout) / "scripts").is_dir():
         raise Skip("set TLSFUZZER to a checkout of tlsfuzzer/tlsfuzzer")
     python = os.environ.get("TLSFUZZER_PYTHON", sys.executable)
     if subprocess.run([python, "-c", "import tlslite, ecdsa"], capture_output=True).returncode:
         raise Skip("set TLSFUZZER_PYTHON to a Python that has tlslite-ng and ecdsa")
-    origin = bar.bench.origin()
+    origin = scenario.bench.origin()
     # The scripts take one record of application data for the whole answer: a head and nothing more is one.
     origin.default = lambda request: Resource(b"", type="text/plain")
-    folder = bar.bench.folder / "pairs"
-    files = [tlsbar.pair(folder, "ec"), tlsbar.pair(folder, "rsa", "rsa")]
+    folder = scenario.bench.folder / "pairs"
+    files = [tlsscenario.pair(folder, "ec"), tlsscenario.pair(folder, "rsa", "rsa")]
     authority, clients = client_pairs(folder)
 
-    pawl = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(*files)})
-    asking = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(*files, **{"client-ca": authority, "client-certificate": "optional"})}, name="asking")
+    pawl = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(*files)})
+    asking = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(*files, **{"client-ca": authority, "client-certificate": "optional"})}, name="asking")
     sides = {"pawl": (pawl.tls, asking.tls)}
     where = f"location / {{ proxy_pass {origin.url}; }}"
-    nginx = tlsbar.nginx_front(bar, files, where, http2=False)
+    nginx = tlsscenario.nginx_front(scenario, files, where, http2=False)
     if nginx:
-        also = tlsbar.nginx_front(bar, files, f"ssl_client_certificate {authority}; ssl_verify_client optional; " + where, name="nginx-asking", http2=False)
+        also = tlsscenario.nginx_front(scenario, files, f"ssl_client_certificate {authority}; ssl_verify_client optional; " + where, name="nginx-asking", http2=False)
         sides["nginx"] = (nginx.tls, also.tls)
 
     results = {}
     for side, (plain, asked) in sides.items():
-        results[side] = list(protocolsuites.tlsfuzzer(python, checkout, plain, plan(bar.quick, asked, clients)))
+        results[side] = list(protocolsuites.tlsfuzzer(python, checkout, plain, plan(scenario.quick, asked, clients)))
         total, passed = sum(each.total for each in results[side]), sum(each.passed for each in results[side])
-        bar.figure(f"{side}: conversations passed of {total}", passed)
+        scenario.figure(f"{side}: conversations passed of {total}", passed)
         for each in results[side]:
             if not each.total:
-                bar.require(False, f"{side}: {each.label} counted nothing: {each.output[-300:]}")
+                scenario.require(False, f"{side}: {each.label} counted nothing: {each.output[-300:]}")
     if nginx:
         more = sum(each.passed for each in results["pawl"]) - sum(each.passed for each in results["nginx"])
-        bar.figure("pawl's passed conversations less nginx's", more, 0, at_least=True)
+        scenario.figure("pawl's passed conversations less nginx's", more, 0, at_least=True)
     def alone(label, conversation):
         """The same conversation again, by itself, at nginx: it may have passed there by chance, or not have been chosen."""
-        step = next(step for step in plan(bar.quick, also.tls, clients) if " ".join([step[0], *step[1]]) == label)
+        step = next(step for step in plan(scenario.quick, also.tls, clients) if " ".join([step[0], *step[1]]) == label)
         return next(protocolsuites.tlsfuzzer(python, checkout, nginx.tls, [(step[0], [*step[1], conversation], step[2])]))
 
-    explain(bar, results["pawl"], results.get("nginx", []), alone if nginx else None)
+    explain(scenario, results["pawl"], results.get("nginx", []), alone if nginx else None)
 
 
 def plan(quick, asked, clients):
@@ -128,7 +128,7 @@ def plan(quick, asked, clients):
     return steps
 
 
-def explain(bar, ours, theirs, alone):
+def explain(scenario, ours, theirs, alone):
     """Every failed conversation: with the same words at nginx too (then it is OpenSSL's way), or explained above, or a failure of this row."""
     known, shared = {each.label.split(" -k")[0]: each for each in theirs}, 0
     for each in ours:
@@ -148,13 +148,13 @@ def explain(bar, ours, theirs, alone):
             if not same and text:
                 groups[text] += 1
             elif not same:
-                bar.require(False, f"{script}: {conversation}: {why}; nginx passes it")
+                scenario.require(False, f"{script}: {conversation}: {why}; nginx passes it")
             elif script not in MEANING:
-                bar.note(f"{script}: {conversation}: fails at nginx, too, and is not explained")
+                scenario.note(f"{script}: {conversation}: fails at nginx, too, and is not explained")
         if groups:
-            bar.note(f"{script}: {each.passed} of {each.total}, nginx {there.passed if there else '-'}: {MEANING.get(script, '')}: "
+            scenario.note(f"{script}: {each.passed} of {each.total}, nginx {there.passed if there else '-'}: {MEANING.get(script, '')}: "
                      + "; ".join(f"{number} x {why[:110]}" for why, number in groups.most_common(3)))
-    bar.figure("failed conversations that nginx fails in the same way", shared)
+    scenario.figure("failed conversations that nginx fails in the same way", shared)
 
 
 def reason(conversations, name):

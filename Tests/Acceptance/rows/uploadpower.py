@@ -9,21 +9,21 @@ import threading
 import time
 import uuid
 
-import uploadbar
-from bars import in_threads
-from diskbar import Disk
+import uploadscenario
+from scenarios import in_threads
+from diskscenario import Disk
 from harness.uploadload import TUS, Upload, dialects, random_cuts, way_for
 from harness.uploadorigin import UploadOrigin
 
 
-def run(bar):
-    rng, rounds = random.Random(36), 3 if bar.quick else 15
-    disk = Disk(bar, 6 << 30)
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / "origin"))
-    boot = bar.bench.folder / "boot_id"
+def run(scenario):
+    rng, rounds = random.Random(36), 3 if scenario.quick else 15
+    disk = Disk(scenario, 6 << 30)
+    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / "origin"))
+    boot = scenario.bench.folder / "boot_id"
     prefix = ["unshare", "-m", "sh", "-c", f'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec "$0" "$@"']
     boot.write_text(f"{uuid.uuid4()}\n")
-    pawl = uploadbar.serve(bar, origin, start=False, spool={"path": str(disk.mount / "spool")}, prefix=prefix, site={"tus-wait": "2s"},
+    pawl = uploadscenario.serve(scenario, origin, start=False, spool={"path": str(disk.mount / "spool")}, prefix=prefix, site={"tus-wait": "2s"},
                            cache={"path": str(disk.mount / "cache"), "min-free": "1M"}, **{"state-dir": str(disk.mount / "state")})
     uploads, cuts, starts = [], [], []
     pawl.start()
@@ -39,15 +39,15 @@ def run(bar):
             upload.may_vanish = True
             mine.append(upload)
         uploads += mine
-        with uploadbar.Watch(pawl, 3) as watch:
-            clients = threading.Thread(target=lambda: in_threads(8, mine, lambda u: finish(u, watch), bar), daemon=True)
+        with uploadscenario.Watch(pawl, 3) as watch:
+            clients = threading.Thread(target=lambda: in_threads(8, mine, lambda u: finish(u, watch), scenario), daemon=True)
             clients.start()
             time.sleep(rng.uniform(0.6, 4))
             cuts.append(time.monotonic())
             disk.cut_power()
             pawl.kill()
             if not disk.restore("data=writeback" if number % 3 == 1 else ""):
-                return bar.require(False, "the file system could not be mounted again")
+                return scenario.require(False, "the file system could not be mounted again")
             boot.write_text(f"{uuid.uuid4()}\n")
             begun = time.monotonic()
             pawl.start()
@@ -56,20 +56,20 @@ def run(bar):
                 time.sleep(1)
                 origin.start()
             clients.join(150)
-            bar.require(not clients.is_alive(), "clients hang")
+            scenario.require(not clients.is_alive(), "clients hang")
             watch.failures.clear()  # the list cannot be read while the disk is away
-        if len(bar.failures) > 10:
+        if len(scenario.failures) > 10:
             break
-    counts = uploadbar.judge(bar, pawl, origin, uploads, kills=cuts, slack=2.0)
-    bar.figure("power cuts", len(cuts), rounds, at_least=True)
-    bar.figure("uploads", len(uploads))
-    bar.figure("announced offsets or answers that were wrong", counts["violations"], 0)
-    bar.figure("wrong bodies at the origin", counts["wrong bodies"], 0)
-    bar.figure("delivered more than once", counts["delivered more than once"], 0)
-    bar.figure("shown unknown", counts["unknown"])
-    bar.figure("answered to the client", counts["answered"], len(uploads) - counts["unknown"], at_least=True)
-    bar.figure("gone with the power before a byte was announced", sum("gone with the power" in " ".join(u.trace) for u in uploads))
-    bar.figure("slowest start after a cut", round(max(starts), 3), unit="s")
+    counts = uploadscenario.judge(scenario, pawl, origin, uploads, kills=cuts, slack=2.0)
+    scenario.figure("power cuts", len(cuts), rounds, at_least=True)
+    scenario.figure("uploads", len(uploads))
+    scenario.figure("announced offsets or answers that were wrong", counts["violations"], 0)
+    scenario.figure("wrong bodies at the origin", counts["wrong bodies"], 0)
+    scenario.figure("delivered more than once", counts["delivered more than once"], 0)
+    scenario.figure("shown unknown", counts["unknown"])
+    scenario.figure("answered to the client", counts["answered"], len(uploads) - counts["unknown"], at_least=True)
+    scenario.figure("gone with the power before a byte was announced", sum("gone with the power" in " ".join(u.trace) for u in uploads))
+    scenario.figure("slowest start after a cut", round(max(starts), 3), unit="s")
 
 
 def finish(upload, watch):

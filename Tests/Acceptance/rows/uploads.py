@@ -9,21 +9,21 @@ ten clients at a time, cuts at random bytes by resets, FINs, half-closes and con
 import random
 import threading
 
-import uploadbar
-from bars import in_threads
+import uploadscenario
+from scenarios import in_threads
 from harness.uploadload import TUS, Upload, dialects, random_cuts, way_for
 from harness.uploadorigin import UploadOrigin
 
 
-def run(bar):
-    scenario(bar, "at-most-once", *((30, 5, 50e6) if bar.quick else (300, 50, 200e6)))
-    scenario(bar, "at-least-once", *((10, 2, 50e6) if bar.quick else (100, 20, 200e6)))
+def run(scenario):
+    scenario(scenario, "at-most-once", *((30, 5, 50e6) if scenario.quick else (300, 50, 200e6)))
+    scenario(scenario, "at-least-once", *((10, 2, 50e6) if scenario.quick else (100, 20, 200e6)))
 
 
-def scenario(bar, delivery, count, kill_count, most):
+def scenario(scenario, delivery, count, kill_count, most):
     rng = random.Random(31)
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / f"origin-{delivery}"))
-    pawl = uploadbar.serve(bar, origin, delivery, site={"delivery": delivery})
+    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / f"origin-{delivery}"))
+    pawl = uploadscenario.serve(scenario, origin, delivery, site={"delivery": delivery})
     uploads = []
     for i in range(count):
         dialect = i % 8 + 3 if i < 8 else TUS if i < 12 else dialects(rng)
@@ -32,34 +32,34 @@ def scenario(bar, delivery, count, kill_count, most):
                               cuts=random_cuts(rng, size), fields=(("X-Test-Delay", f"{rng.choice([0, 0, 0.1, 0.5]) * rng.random():.3f}"),)))
     rng.shuffle(uploads)
     total, lock, ended = sum(u.size for u in uploads), threading.Lock(), []
-    with uploadbar.Watch(pawl) as watch:
-        with uploadbar.Kills(pawl, kill_count, lambda: sum(u.size if u.result else u.floor for u in uploads) / total, rng) as kills:
+    with uploadscenario.Watch(pawl) as watch:
+        with uploadscenario.Kills(pawl, kill_count, lambda: sum(u.size if u.result else u.floor for u in uploads) / total, rng) as kills:
             def one(upload):
                 upload.run(240, until=lambda u: watch.over(u) or kills.failure)
                 if upload.result is None and watch.over(upload):
                     upload.result = "unknown"
                 with lock:
                     ended.append(upload)
-            in_threads(10, uploads, one, bar)
-    bar.require(kills.failure is None, kills.failure)
-    bar.require(not watch.failures, f"pawl uploads list: {watch.failures[:2]}")
-    counts = uploadbar.judge(bar, pawl, origin, [u for u in uploads if u.result], delivery, kills.times)
-    bar.note(f"{delivery}: {total / 1e9:.1f} GB, cuts {sum(len(u.cuts_made) for u in uploads)}, resumptions {sum(u.resumptions for u in uploads)}, "
+            in_threads(10, uploads, one, scenario)
+    scenario.require(kills.failure is None, kills.failure)
+    scenario.require(not watch.failures, f"pawl uploads list: {watch.failures[:2]}")
+    counts = uploadscenario.judge(scenario, pawl, origin, [u for u in uploads if u.result], delivery, kills.times)
+    scenario.note(f"{delivery}: {total / 1e9:.1f} GB, cuts {sum(len(u.cuts_made) for u in uploads)}, resumptions {sum(u.resumptions for u in uploads)}, "
              f"attempts at the origin {counts['attempts']}, interim answers {sum(u.interims for u in uploads)}, "
              f"bytes sent again by clients {sum(max(0, u.sent - u.size) for u in uploads) / 1e6:.0f} MB")
-    bar.note(f"{delivery}: cut appends that were read only after the HEAD that followed: {sum(u.overtaken for u in uploads)}")
-    bar.figure(f"{delivery}: uploads", len(ended), count, at_least=True)
-    bar.figure(f"{delivery}: kills", len(kills.times), kill_count, at_least=True)
-    bar.figure(f"{delivery}: wrong bodies at the origin", counts["wrong bodies"], 0)
-    bar.figure(f"{delivery}: announced offsets or answers that were wrong", counts["violations"], 0)
-    bar.figure(f"{delivery}: answered to the client", counts["answered"])
+    scenario.note(f"{delivery}: cut appends that were read only after the HEAD that followed: {sum(u.overtaken for u in uploads)}")
+    scenario.figure(f"{delivery}: uploads", len(ended), count, at_least=True)
+    scenario.figure(f"{delivery}: kills", len(kills.times), kill_count, at_least=True)
+    scenario.figure(f"{delivery}: wrong bodies at the origin", counts["wrong bodies"], 0)
+    scenario.figure(f"{delivery}: announced offsets or answers that were wrong", counts["violations"], 0)
+    scenario.figure(f"{delivery}: answered to the client", counts["answered"])
     if delivery == "at-most-once":
-        bar.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
-        bar.figure(f"{delivery}: shown unknown", counts["unknown"])
-        bar.figure(f"{delivery}: unknown without a kill between last byte and answer", counts["unknown without cause"], 0)
+        scenario.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
+        scenario.figure(f"{delivery}: shown unknown", counts["unknown"])
+        scenario.figure(f"{delivery}: unknown without a kill between last byte and answer", counts["unknown without cause"], 0)
     else:
-        bar.figure(f"{delivery}: delivered more than once", counts["delivered more than once"])
-        bar.figure(f"{delivery}: not delivered", counts["not delivered"], 0)
-    bar.figure(f"{delivery}: slowest start after a kill", round(max(kills.starts, default=0), 3), unit="s")
+        scenario.figure(f"{delivery}: delivered more than once", counts["delivered more than once"])
+        scenario.figure(f"{delivery}: not delivered", counts["not delivered"], 0)
+    scenario.figure(f"{delivery}: slowest start after a kill", round(max(kills.starts, default=0), 3), unit="s")
     pawl.stop()
     origin.kill()

@@ -20,9 +20,9 @@ def sid_of(request):
     return found[1] if found else "nobody"
 
 
-def run(bar):
-    visitors, size = (150, 400_000) if bar.quick else (1000, 2_000_000)
-    origin = bar.bench.origin()
+def run(scenario):
+    visitors, size = (150, 400_000) if scenario.quick else (1000, 2_000_000)
+    origin = scenario.bench.origin()
     bodies = []
     for number in range(20):
         kind, personal, ranges = KINDS[number % 4], number % 5 == 4, number % 3 != 0
@@ -36,7 +36,7 @@ def run(bar):
             return Resource(Content(path + owner, size), ranges=ranges, fields=(("X-For", owner),), **made)
         origin.at(path, resource)
         bodies.append((path, kind, personal))
-    pawl = bar.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
+    pawl = scenario.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
     lock, wrong, foreign = threading.Lock(), [], []
     resumed = {kind: [0, 0] for kind in KINDS}
     turns = iter(range(visitors))
@@ -93,14 +93,14 @@ def run(bar):
         thread.start()
     for thread in threads:
         thread.join()
-    bar.require(not wrong, f"{wrong[:3]}")
-    bar.figure(f"downloads of {visitors} that did not come whole and right", len(wrong), 0)
-    bar.figure("answers with something of another visitor's personal body", len(foreign), 0)
+    scenario.require(not wrong, f"{wrong[:3]}")
+    scenario.figure(f"downloads of {visitors} that did not come whole and right", len(wrong), 0)
+    scenario.figure("answers with something of another visitor's personal body", len(foreign), 0)
     for kind, (asked, parts) in resumed.items():
-        bar.figure(f"{kind}: resumptions of {asked} that were no 206", asked - parts, 0 if kind == "strong" else None)
+        scenario.figure(f"{kind}: resumptions of {asked} that were no 206", asked - parts, 0 if kind == "strong" else None)
     most = max(sum(r.sent for r in origin.of(path)) / size for path, kind, personal in bodies if kind == "strong" and not personal)
-    bar.figure("strong, shared: most bytes from the origin over the size of a body", round(most, 2), 1.05)
-    bar.figure("requests to the origin", len(origin.requests))
+    scenario.figure("strong, shared: most bytes from the origin over the size of a body", round(most, 2), 1.05)
+    scenario.figure("requests to the origin", len(origin.requests))
 
 
 def number_of(path):

@@ -9,19 +9,19 @@ from harness import whosejudge
 WAYS = {"fields": (whosejudge.in_clear, ("key", "cookie", "authorization", "address")), "certificates": (whosejudge.with_certificates, ("certificate",))}
 
 
-def run(bar):
-    rounds = 6 if bar.quick else 100
+def run(scenario):
+    rounds = 6 if scenario.quick else 100
     answers = cells = shared = 0
     for name, (scene, ways) in WAYS.items():
         for how in ("at once", "in turn"):
-            pages, people = scene(bar.bench)
+            pages, people = scene(scenario.bench)
             outcome = whosejudge.run(pages, people, ways, how, rounds, seed=15)
             people.pawl.stop()
             for each in outcome.found[:10]:
-                bar.require(False, str(each))
-            bar.figure(f"{name}, {how}: answers of another request that may not be given", len(outcome.found), 0)
-            bar.figure(f"{name}, {how}: cells that must be shared and were not", len(outcome.unshared), 0)
+                scenario.require(False, str(each))
+            scenario.figure(f"{name}, {how}: answers of another request that may not be given", len(outcome.found), 0)
+            scenario.figure(f"{name}, {how}: cells that must be shared and were not", len(outcome.unshared), 0)
             answers, cells, shared = answers + outcome.answers, cells + outcome.cells, shared + len(outcome.shared)
-    bar.figure("cells", cells)
-    bar.figure("of them such that must be shared", shared)
-    bar.figure("answers", answers)
+    scenario.figure("cells", cells)
+    scenario.figure("of them such that must be shared", shared)
+    scenario.figure("answers", answers)

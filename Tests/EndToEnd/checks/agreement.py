@@ -305,7 +305,7 @@ def differs(one, two):
     return f"status {a[0]} {b[0]}" if a[0] != b[0] else f"fields {[f for f in a[1] if f not in b[1]]} {[f for f in b[1] if f not in a[1]]}" if a[1] != b[1] else f"{len(a[2])} and {len(b[2])} bytes"
 
 
-@check("agree: the short and the long way to a hit, random requests over a table of stored responses, settings that change", seconds=36_000 if "AGREE" in os.environ else 120)
+@check("the short and the long way to a hit, random requests over a table of stored responses, settings that change", area="agree", seconds=36_000 if "AGREE" in os.environ else 120)
 def agree(bench):
     rng = random.Random(int(os.environ.get("AGREE_SEED", 20261123)))
     wanted, over = int(os.environ.get("AGREE", 0)), bench.over
@@ -408,7 +408,7 @@ RELOADS = {  # what a reload changes, from, to; what the origin's answer says; w
 }
 
 
-@check("agree: what a reload changes holds for what is stored, on the short and on the long way")
+@check("what a reload changes holds for what is stored, on the short and on the long way", area="agree")
 def reloads(bench):
     table, origin = Table(random.Random(1), 0), bench.origin()
     origin.default = table.answer

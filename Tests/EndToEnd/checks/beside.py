@@ -5,7 +5,7 @@ import threading
 import time
 import urllib.parse
 
-from harness.checks import CLEAR, check, same, true
+from harness.checks import CLEAR, check, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Break, Resource, http_date
@@ -17,7 +17,7 @@ FRESH = ("Cache-Control", "max-age=60")
 TUS = ("Tus-Resumable", "1.0.0")
 
 
-@check("splice: a client that holds two pieces of a body gets nothing between them of another that begins alike, whosever the tag", seconds=40)
+@check("a client that holds two pieces of a body gets nothing between them of another that begins alike, whosever the tag", area="splice", seconds=40)
 def between(bench):
     old = Content("between", 8 * MIB).read()
     new = old[:2 * MIB] + Content("between-new", 6 * MIB).read()
@@ -39,7 +39,7 @@ def between(bench):
         true(middle.get("ETag") != tag, f"{path}: it bears the tag {tag} of another body")
 
 
-@check("shared: an origin whose 304 is about something else is asked once more without conditions, and not for ever")
+@check("an origin whose 304 is about something else is asked once more without conditions, and not for ever", area="shared")
 def contradicts(bench):
     origin = bench.origin()
     for path, fields, lie in (("/tag", ("Cache-Control", "max-age=0"), {"etag": '"2"'}),
@@ -56,7 +56,7 @@ def contradicts(bench):
         same([bool(r.get("If-None-Match")) for r in origin.of(path)], [False, True, False], f"{path}: what the origin was asked")
 
 
-@check("crowd: nobody waits for a request that can bring nothing to share, and it says nothing of the next ones", seconds=40)
+@check("nobody waits for a request that can bring nothing to share, and it says nothing of the next ones", area="crowd", seconds=40)
 def alone(bench):
     origin, gate = bench.origin(), threading.Event()
     asking = {"no-store": ("Cache-Control", "no-store"), "authorization": ("Authorization", "Basic YTpi"), "if-none-match": ("If-None-Match", '"x"'),
@@ -82,7 +82,7 @@ def alone(bench):
         wait_for(lambda: any(r.get("X-Slow") for r in origin.of(path)), 5, "the slow one at the origin")
         begun = time.monotonic()
         same(get(pawl.address, path).body, b"all", path)
-        true(time.monotonic() - begun < 4, f"{path}: it waited {time.monotonic() - begun:.1f} s for what was never to be shared")
+        timely(time.monotonic() - begun < 4, f"{path}: it waited {time.monotonic() - begun:.1f} s for what was never to be shared")
     gate.set()
     for name, field in asking.items():
         get(pawl.address, f"/{name}/at-once", fields=(field,))
@@ -96,7 +96,7 @@ def alone(bench):
         true(origin.count(path) - count <= 2, f"{path}: {origin.count(path) - count} requests of eight equal ones after {field}")
 
 
-@check("crowd: a running fill is not joined by a 304 about its date")
+@check("a running fill is not joined by a 304 about its date", area="crowd")
 def dated(bench):
     origin, gate = bench.origin(), threading.Event()
     origin.at("/page", lambda r: Resource(f"page of {r.get('X-User')}\n".encode() * 100_000, last_modified=OLD, gates=((500_000, gate),), fields=(("Cache-Control", "no-cache"),)))
@@ -114,7 +114,7 @@ def dated(bench):
     same(got, {"alice": b"page of alic", "bob!!": b"page of bob!"}, "whose page each got")
 
 
-@check("shared: an answer that is older and comes later takes no newer one's place", over=CLEAR, why="about what is kept, not about the wire")
+@check("an answer that is older and comes later takes no newer one's place", area="shared", over=CLEAR, why="about what is kept, not about the wire")
 def overtaken(bench):
     origin, gate = bench.origin(), threading.Event()
     origin.at("/x", lambda r: Resource(b"old" if not r.serial else b"new", fields=(FRESH, ("Date", http_date(time.time()))), before_head=(lambda _: gate.wait(10)) if not r.serial else None))
@@ -130,7 +130,7 @@ def overtaken(bench):
     same((first.get("body"), get(pawl.address, "/x").body), (b"old", b"new"), "the one who had asked first, and the next one")
 
 
-@check("whose: what a trusted proxy says of the host is part of the key, and what it repeats is not")
+@check("what a trusted proxy says of the host is part of the key, and what it repeats is not", area="whose")
 def hosts(bench):
     origin = bench.origin()
     origin.default = lambda r: Resource(f"{r.get('X-Forwarded-Host')} {r.get('Forwarded')} {r.get('X-Forwarded-Prefix')} {r.get('X-Forwarded-Port')} {r.get('X-Forwarded-Proto')} {r.get('X-Scheme')} {r.get('X-Forwarded')}".encode(), fields=(("Cache-Control", "public, max-age=60"),))
@@ -147,7 +147,7 @@ def hosts(bench):
     same(get(pawl.address, "/same", fields=(("X-Forwarded-Host", "PAWL.test"), ("X-Forwarded-For", "192.0.2.2"))).hit, True, "the host that the request names itself")
 
 
-@check("cache: max-object holds for a body whose length nobody tells")
+@check("max-object holds for a body whose length nobody tells", area="cache")
 def unknown_length(bench):
     origin = bench.origin()
     body = Content("unknown", 3 * MIB).read()
@@ -160,7 +160,7 @@ def unknown_length(bench):
         same((second.body == body[:size], second.hit), (True, kept), f"{path}: the second time")
 
 
-@check("proxy: Max-Forwards counts down on OPTIONS and TRACE, ends at 0, and means nothing elsewhere")
+@check("Max-Forwards counts down on OPTIONS and TRACE, ends at 0, and means nothing elsewhere", area="proxy")
 def forwards(bench):
     origin = bench.origin()
     origin.default = lambda r: Resource(r.get("Max-Forwards", "none").encode(), fields=(("Cache-Control", "no-store"),))
@@ -172,7 +172,7 @@ def forwards(bench):
     same([r.method for r in origin.of("/x")].count("TRACE"), 1, "TRACE at the origin")
 
 
-@check("upload tus: the same parts joined for another host, or with other fields, are another upload")
+@check("the same parts joined for another host, or with other fields, are another upload", area="upload tus")
 def joined(bench):
     one, two = bench.origin(), bench.origin()
     one.at("/up", Resource(b"one"))
@@ -193,7 +193,7 @@ def joined(bench):
     same({len(r.body) for r in one.of("/up") + two.of("/up") if r.method == "POST"}, {1500}, "bytes")
 
 
-@check("upload settings: a URL of an upload that is percent-encoded stands in no log and no Referer, and is not forwarded")
+@check("a URL of an upload that is percent-encoded stands in no log and no Referer, and is not forwarded", area="upload settings")
 def disguised(bench):
     origin = bench.origin()
     origin.default = Resource(b"ok")
@@ -216,7 +216,7 @@ def disguised(bench):
     true(token[:-1] not in access.read_text() + pawl.log(), "the token stands in a log")
 
 
-@check("damaged running: a file that is written into and has its date set back: whole and right")
+@check("a file that is written into and has its date set back: whole and right", area="damaged running")
 def set_back(bench):
     body, origin = Content("set-back", 3 * MIB).read(), bench.origin()
     origin.default = Resource(body, ranges=True, etag='"e"', fields=(FRESH,))
@@ -234,7 +234,7 @@ def set_back(bench):
         same(get(pawl.address, "/x").body == body, True, "after")
 
 
-@check("shared: an answer that goes on with a body gives its beginning to nobody who could not have had it")
+@check("an answer that goes on with a body gives its beginning to nobody who could not have had it", area="shared")
 def wider(bench):
     origin, size = bench.origin(), 2 * MIB
     pages = {who: Content(f"wider-{who}", size) for who in ("alice", "bob")}
@@ -254,7 +254,7 @@ def wider(bench):
             same((bob.status, bob.sha), (200, pages["bob"].sha256()), f"{path}: the next one, {fields}")
 
 
-@check("resume: a body without a length whose client left is whole for who comes later, in full and by range, whatever it is named by", seconds=60)
+@check("a body without a length whose client left is whole for who comes later, in full and by range, whatever it is named by", area="resume", seconds=60)
 def unfinished(bench):
     origin, body = bench.origin(), Content("unfinished", 3 * MIB + 262_144).read()
     kinds = {"/tag": ({"etag": '"o"'}, FRESH), "/date": ({"last_modified": "old"}, FRESH), "/stale": ({"etag": '"o"'}, ("Cache-Control", "no-cache"))}
@@ -278,7 +278,7 @@ def unfinished(bench):
             same((whole.status, whole.complete, whole.body == body), (200, True, True), f"{path}: all of it")
 
 
-@check("shared: an echoed Origin is no other Vary: not where an answer goes on with a body, and not in a 304")
+@check("an echoed Origin is no other Vary: not where an answer goes on with a body, and not in a 304", area="shared")
 def echoed(bench):
     origin = bench.origin()
     big = Content("echoed", 4 * MIB).read()
@@ -299,7 +299,7 @@ def echoed(bench):
         same(get(pawl.address, path, fields=asks).hit, True, f"{path}: what was resumed is kept")
 
 
-@check("shared: what one user's request brings takes nothing from what others have, and marks nothing")
+@check("what one user's request brings takes nothing from what others have, and marks nothing", area="shared")
 def others(bench):
     origin, down = bench.origin(), threading.Event()
     answers = {"private": (("Cache-Control", "private"),), "no-store": (("Cache-Control", "no-store"),), "set-cookie": (("Set-Cookie", "a=b"),)}
@@ -324,7 +324,7 @@ def others(bench):
             same((answer.status, answer.body), (200, b"all"), f"/{name}/{who}: while the origin is down")
 
 
-@check("crowd: who waited for an answer that was another's own elects one who asks", seconds=40)
+@check("who waited for an answer that was another's own elects one who asks", area="crowd", seconds=40)
 def elects(bench):
     origin, gates = bench.origin(), {}
     leads = {"if-none-match": ("If-None-Match", '"v"'), "cookie": ("Cookie", "s=1"), "odd": ("X-Odd", "1")}
@@ -352,7 +352,7 @@ def elects(bench):
         same((got, origin.count(f"/{name}") <= 3), ([b"all"] * 8, True), f"{name}: what they got, of {origin.count(f'/{name}')} requests")
 
 
-@check("shared: an older 304 that comes later takes nothing back", over=CLEAR, why="about what is kept, not about the wire")
+@check("an older 304 that comes later takes nothing back", area="shared", over=CLEAR, why="about what is kept, not about the wire")
 def older_confirmation(bench):
     origin, gate = bench.origin(), threading.Event()
 
@@ -378,7 +378,7 @@ def older_confirmation(bench):
     same((answer.get("Cache-Control"), origin.count("/x") > count), ("public, no-cache", True), "what holds, and whether the origin is asked")
 
 
-@check("webdav: what is removed, moved or copied over takes all below it along, in memory and on disk alone; what is only asked for leaves it", seconds=60)
+@check("what is removed, moved or copied over takes all below it along, in memory and on disk alone; what is only asked for leaves it", area="webdav", seconds=60)
 def trees(bench):
     served, origin = {}, bench.origin()
     origin.default = lambda request: Resource(
@@ -414,7 +414,7 @@ def trees(bench):
             asked(f"{method} {target}", expected, number)
 
 
-@check("webdav: a collection goes by every spelling of its URL: with and without its slash, in small and capital hex, encoded though it need not be", seconds=60)
+@check("a collection goes by every spelling of its URL: with and without its slash, in small and capital hex, encoded though it need not be", area="webdav", seconds=60)
 def spellings(bench):
     origin = bench.origin()
     origin.default = lambda request: Resource(b"one" * 10, last_modified=OLD) if request.method == "GET" else Resource(b"", status=204)

@@ -33,7 +33,7 @@ def polled(pawl, path, count, fields=()):
             yield client.response()
 
 
-@check("bounded: a short page that is fetched anew and is the same keeps its tag, also over a restart")
+@check("a short page that is fetched anew and is the same keeps its tag, also over a restart", area="bounded")
 def same_tag(bench):
     origin = bench.origin()
     content = Content("page", 10_000)
@@ -50,7 +50,7 @@ def same_tag(bench):
         same(origin.count(path), 205, "requests at the origin")
 
 
-@check("bounded: another page under the same URL has another tag, and the old tag names nothing")
+@check("another page under the same URL has another tag, and the old tag names nothing", area="bounded")
 def other_tag(bench):
     origin = bench.origin()
     pages = [Content("one", 10_000), Content("two", 10_000)]
@@ -60,7 +60,7 @@ def other_tag(bench):
     same([tags[0] == tags[1], tags[1] == tags[2], tags[2] == tags[3]], [True, False, True], f"which are the same of {tags}")
 
 
-@check("bounded: a long body that is fetched anew has its first tag, and the latest 64 others", seconds=90)
+@check("a long body that is fetched anew has its first tag, and the latest 64 others", area="bounded", seconds=90)
 def aliases(bench):
     origin = bench.origin()
     content = Content("long", 300_000)
@@ -80,7 +80,7 @@ def aliases(bench):
     wait_for(lambda: tag_rows(pawl) <= 65, 5, "65 tags in the catalogue")
 
 
-@check("bounded: re-fetches of what stays the same cost less than 60 MB of memory", seconds=900)
+@check("re-fetches of what stays the same cost less than 60 MB of memory", area="bounded", seconds=900)
 def polls(bench):
     origin = bench.origin()
     origin.at("/x", Resource(Content("page", 2000)))
@@ -125,7 +125,7 @@ def cost(pawl, client, path, name, values, hit=True, count=400):
     return (pawl.cpu() - before) / count
 
 
-@check("bounded: a hit among 3,000 variants costs at most twice one among 10; so does a visitor with a cookie of its own", seconds=300)
+@check("a hit among 3,000 variants costs at most twice one among 10; so does a visitor with a cookie of its own", area="bounded", seconds=300)
 def variants(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, pawl={"access-log": "off", "log-level": "error"})
@@ -145,7 +145,7 @@ def variants(bench):
             true(costs[3000] <= 2 * costs[10] + 0.02 / 400, f"{name}: CPU of a hit by variants: {shown}")
 
 
-@check("bounded: variants beyond the limit take the place of the longest unused", seconds=300)
+@check("variants beyond the limit take the place of the longest unused", area="bounded", seconds=300)
 def variant_limit(bench):
     origin = bench.origin()
     by_field(origin, "/x", "User-Agent")
@@ -162,7 +162,7 @@ def variant_limit(bench):
     wait_for(lambda: files() <= LIMIT, 10, "as many files as variants")
 
 
-@check("bounded: variants and visitors without end cost less than 60 MB of memory", seconds=900)
+@check("variants and visitors without end cost less than 60 MB of memory", area="bounded", seconds=900)
 def variants_memory(bench):
     origin = bench.origin()
     for name, make in (("User-Agent", by_field), ("Cookie", own)):

@@ -46,7 +46,7 @@ def freshness_cases():
     ]
 
 
-@check("cache: freshness table (explicit, heuristic, CDN-Cache-Control, refusals)")
+@check("freshness table (explicit, heuristic, CDN-Cache-Control, refusals)", area="cache")
 def freshness(bench):
     origin = bench.origin()
     cases = freshness_cases()
@@ -63,7 +63,7 @@ def freshness(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("cache: heuristic-ttl bounds what a date alone gives; off, or default-ttl = 0s in the file, a replaced file is seen at once")
+@check("heuristic-ttl bounds what a date alone gives; off, or default-ttl = 0s in the file, a replaced file is seen at once", area="cache")
 def heuristic(bench):
     for name, site, hit in (("usual", {}, True), ("off", {"heuristic-ttl": "off"}, False), ("zero", {"default-ttl": "0s"}, False),
                             ("bounded", {"heuristic-ttl": "1s"}, False), ("both", {"default-ttl": "0s", "heuristic-ttl": "1h"}, True)):
@@ -80,7 +80,7 @@ def heuristic(bench):
             same((first.body, second.body), (b"old", b"old" if hit else b"new"), f"bodies with {name}")
 
 
-@check("cache: statuses: what may be kept and what not")
+@check("statuses: what may be kept and what not", area="cache")
 def statuses(bench):
     origin = bench.origin()
     cases = [(404, FRESH, True), (404, (), False), (301, FRESH, True), (410, FRESH, True), (500, (), False), (302, (), False),
@@ -97,7 +97,7 @@ def statuses(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("cache: default-ttl, Age, Date, and Cache-Status on hit, miss, bypass, method")
+@check("default-ttl, Age, Date, and Cache-Status on hit, miss, bypass, method", area="cache")
 def status_field(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x"))
@@ -123,7 +123,7 @@ def status_field(bench):
     true(joined.startswith("cdn; hit") and "pawl" in joined, f"members: {joined}")
 
 
-@check("cache: validation: 304 merges, a 200 replaces, the client sees neither tag nor 304 it did not ask for")
+@check("validation: 304 merges, a 200 replaces, the client sees neither tag nor 304 it did not ask for", area="cache")
 def validation(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(b"first" if r.serial < 3 else b"second", etag='"a"' if r.serial < 3 else '"b"',
@@ -139,7 +139,7 @@ def validation(bench):
     true("stale" in second.cache or "hit" in second.cache, f"Cache-Status after validation: {second.cache}")
 
 
-@check("cache: validation with Last-Modified alone and with a weak tag")
+@check("validation with Last-Modified alone and with a weak tag", area="cache")
 def weak_validation(bench):
     origin = bench.origin()
     origin.at("/m", Resource(b"dated", last_modified="old", fields=(("Cache-Control", "max-age=0"),)))
@@ -151,7 +151,7 @@ def weak_validation(bench):
         true(origin.of(path)[1].get(name), f"no {name} at the origin")
 
 
-@check("cache: conditional requests are answered from the store: 304 by tag, list, *, date; 200 else")
+@check("conditional requests are answered from the store: 304 by tag, list, *, date; 200 else", area="cache")
 def conditionals(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"body", etag='"t"', last_modified="old", fields=FRESH))
@@ -173,7 +173,7 @@ def conditionals(bench):
     same((wrong, origin.count("/x")), ([], 1), "wrong answers, origin requests")
 
 
-@check("cache: Vary keeps variants apart and normalises")
+@check("Vary keeps variants apart and normalises", area="cache")
 def vary(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource((r.get("Accept-Language") or "none").encode(), fields=FRESH + (("Vary", "Accept-Language"),)))
@@ -185,7 +185,7 @@ def vary(bench):
     true("vary-miss" in get(pawl.address, "/x", fields=(("Accept-Language", "fr"),)).cache, "no vary-miss in Cache-Status")
 
 
-@check("cache: nothing private is shared: Authorization, cookies, Set-Cookie, private")
+@check("nothing private is shared: Authorization, cookies, Set-Cookie, private", area="cache")
 def private(bench):
     origin = bench.origin()
     who = lambda r: (r.get("Authorization") or r.get("Cookie") or "nobody").encode()
@@ -209,7 +209,7 @@ def private(bench):
     same([a.get("Set-Cookie") for a in answers(pawl, "/set-own")], ["id=0", "id=1"], "a cookie with a lifetime, and nothing said to shared caches")
 
 
-@check("cache: request directives: no-cache, no-store, max-age, only-if-cached, max-stale")
+@check("request directives: no-cache, no-store, max-age, only-if-cached, max-stale", area="cache")
 def request_directives(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(b"%d" % r.serial, fields=FRESH))
@@ -226,7 +226,7 @@ def request_directives(bench):
     same(get(pawl.address, "/stale", fields=(("Cache-Control", "max-stale"),)).body, b"0", "max-stale")
 
 
-@check("cache: unsafe methods invalidate the target and what Location names")
+@check("unsafe methods invalidate the target and what Location names", area="cache")
 def invalidation(bench):
     origin = bench.origin()
 
@@ -250,7 +250,7 @@ def invalidation(bench):
     true(get(pawl.address, "/fail").hit, "a refused POST invalidated")
 
 
-@check("cache: stale-while-revalidate: the stale copy at once, one validation in the background, nothing beyond the window")
+@check("stale-while-revalidate: the stale copy at once, one validation in the background, nothing beyond the window", area="cache")
 def stale_while_revalidate(bench):
     origin = bench.origin()
     control = (("Cache-Control", "max-age=1, stale-while-revalidate=60"),)
@@ -271,7 +271,7 @@ def stale_while_revalidate(bench):
     same(get(pawl.address, "/over").body, b"1", "beyond the window")
 
 
-@check("cache: a 204 is answered from the store without a length, and is fetched anew when stale")
+@check("a 204 is answered from the store without a length, and is fetched anew when stale", area="cache")
 def no_content(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"", status=204, framing="none", fields=(("Cache-Control", "max-age=1"), ("Connection", "keep-alive"))))
@@ -286,7 +286,7 @@ def no_content(bench):
     same(origin.count("/x"), 2, "origin requests")
 
 
-@check("cache: the answer to a POST is kept only where it says that it is what a GET would be given")
+@check("the answer to a POST is kept only where it says that it is what a GET would be given", area="cache")
 def kept_post(bench):
     origin = bench.origin()
     cases = (("/own", FRESH + (("Content-Location", "/own"),), True), ("/other", FRESH + (("Content-Location", "/own"),), False),
@@ -304,7 +304,7 @@ def kept_post(bench):
     same(get(pawl.address, "/own").hit, False, "/own after PUT")
 
 
-@check("cache: stale-if-error by directive and by setting; not with must-revalidate", seconds=40)
+@check("stale-if-error by directive and by setting; not with must-revalidate", area="cache", seconds=40)
 def stale_if_error(bench):
     for name, field, settings, expected in (
             ("directive", "max-age=0, stale-if-error=60", {}, 200), ("setting", "max-age=0", {"stale-if-error": "60s"}, 200),
@@ -324,7 +324,7 @@ def stale_if_error(bench):
             pawl.stop()
 
 
-@check("cache: concurrent misses are one origin request, on all loops, and say collapsed")
+@check("concurrent misses are one origin request, on all loops, and say collapsed", area="cache")
 def collapse(bench):
     origin = bench.origin()
     content = Content("collapse", 1_000_000)
@@ -344,7 +344,7 @@ def collapse(bench):
         same(sum("collapsed" in a.cache for a in got), 39, "answers that say collapsed")
 
 
-@check("cache: followers of an answer that may not be shared each ask for themselves")
+@check("followers of an answer that may not be shared each ask for themselves", area="cache")
 def collapse_private(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource((r.get("X-User") or "").encode(), fields=(("Cache-Control", "private"),), before_head=lambda r: time.sleep(0.2)))
@@ -358,7 +358,7 @@ def collapse_private(bench):
     same(got, {i: b"u%d" % i for i in range(15)}, "what each user got")
 
 
-@check("cache: what is stored survives a restart and kill -9")
+@check("what is stored survives a restart and kill -9", area="cache")
 def survives(bench):
     origin = bench.origin()
     sizes = (0, 10, 5000, 100_000, 3_000_000)
@@ -378,7 +378,7 @@ def survives(bench):
     same([origin.count(f"/{size}") for size in sizes], [1] * 5, "origin requests")
 
 
-@check("cache: HEAD is answered from a stored GET; a HEAD does not store")
+@check("HEAD is answered from a stored GET; a HEAD does not store", area="cache")
 def head_requests(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"body", fields=FRESH))
@@ -391,7 +391,7 @@ def head_requests(bench):
     same(get(pawl.address, "/y").body, b"body", "GET after HEAD")
 
 
-@check("cache: cache = off and max-object leave bodies alone")
+@check("cache = off and max-object leave bodies alone", area="cache")
 def off(bench):
     origin = bench.origin()
     origin.at("/a/x", Resource(b"x", fields=FRESH))
@@ -402,7 +402,7 @@ def off(bench):
         same(origin.count(path), 2, path)
 
 
-@check("cache: max-size holds: old bodies go, new ones are kept", seconds=60)
+@check("max-size holds: old bodies go, new ones are kept", area="cache", seconds=60)
 def eviction(bench):
     origin = bench.origin()
     for i in range(30):

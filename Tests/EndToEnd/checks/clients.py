@@ -12,7 +12,7 @@ from harness.origin import Resource
 def client_check(name):
     over = realclients.OVER.get(name)
 
-    @check(f"client: {name} resumes through cuts", seconds=150, over=over, why=realclients.WHY.get(over))
+    @check(f"{name} resumes through cuts", area="client", seconds=150, over=over, why=realclients.WHY.get(over))
     def one(bench):
         origin = bench.origin()
         content = Content("client", 12_000_000)
@@ -28,7 +28,7 @@ for each in realclients.CLIENTS:
     client_check(each)
 
 
-@check("client: zsync fetches the parts that changed, several ranges at a time", seconds=60, over=("clear",), why="zsync speaks HTTP/1.1 in clear alone")
+@check("zsync fetches the parts that changed, several ranges at a time", area="client", seconds=60, over=("clear",), why="zsync speaks HTTP/1.1 in clear alone")
 def zsync(bench):
     realclients.need("zsync")
     origin = bench.origin()

@@ -56,7 +56,7 @@ def setup(bench, resource=None, **options):
 
 # -- which ------------------------------------------------------------------------------------------------------------
 
-@check("compress: by Accept-Encoding with weights, of equal ones zstd, br, gzip; compress-codings says otherwise")
+@check("by Accept-Encoding with weights, of equal ones zstd, br, gzip; compress-codings says otherwise", area="compress")
 def weights(bench):
     origin, pawl = setup(bench)
     rows = {ALL: "zstd", "br;q=1.0, gzip;q=0.8": "br", "gzip": "gzip", "x-gzip": "gzip", "zstd;q=0.5, br;q=0.9, gzip;q=0.9": "br", "*": "zstd",
@@ -70,7 +70,7 @@ def weights(bench):
     same([coding(ask(other, "/x", c)) for c in (ALL, "zstd", "br, zstd", "br, gzip;q=0.5")], ["gzip", None, "br", "br"], "compress-codings")
 
 
-@check("compress: a kept body once: one tag of its own a coding for all clients, with a length, and identity has another")
+@check("a kept body once: one tag of its own a coding for all clients, with a length, and identity has another", area="compress", tags=("h2",))
 def once(bench):
     origin, pawl = setup(bench, page(etag='"own"'))
     plain = ask(pawl, "/x", None)
@@ -87,7 +87,7 @@ def once(bench):
     same(origin.of("/x")[0].get("Accept-Encoding"), "identity", "what the origin is asked")
 
 
-@check("compress: of the origin's digests and weak tag nothing is said of a coded form")
+@check("of the origin's digests and weak tag nothing is said of a coded form", area="compress")
 def digests(bench):
     said = KEPT + (("Repr-Digest", "sha-256=:AAAA:"), ("Content-Digest", "sha-256=:AAAA:"), ("Digest", "sha-256=AAAA"), ("Content-MD5", "AAAA"), ("Vary", "Cookie"))
     origin, pawl = setup(bench, page(fields=said, last_modified="old", etag='W/"w"'))
@@ -98,7 +98,7 @@ def digests(bench):
     same(sorted(", ".join(coded.all("Vary")).lower().split(", ")), ["accept-encoding", "cookie"], "Vary")
 
 
-@check("compress: types, least and greatest size, status, attachments, no-transform; what is not compressed for anybody does not vary")
+@check("types, least and greatest size, status, attachments, no-transform; what is not compressed for anybody does not vary", area="compress")
 def rules(bench):
     big = text("big", 8 * MIB + 1)
     rows = {
@@ -128,7 +128,7 @@ def rules(bench):
     same((coding(answer), answer.body == PAGE, bool(varies(answer))), (None, True, True), "a client that wants nothing transformed")
 
 
-@check("compress: off, named types, sizes and attachments of a route; a reload of them holds for what is stored, both ways")
+@check("off, named types, sizes and attachments of a route; a reload of them holds for what is stored, both ways", area="compress")
 def settings(bench):
     origin = bench.origin()
     for path in ("/off/x", "/css/x", "/files/x"):
@@ -156,7 +156,7 @@ def settings(bench):
     same((coding(again), again.get("ETag")), ("zstd", kept.get("ETag")), "the form is there still")
 
 
-@check("compress: on a connection that stays, from memory and from disk: the same answers as at first, for each coding and none")
+@check("on a connection that stays, from memory and from disk: the same answers as at first, for each coding and none", area="compress", tags=("h2",))
 def again_and_again(bench):
     origin = bench.origin()
     small = text("small", 5 * KIB, "json")
@@ -190,7 +190,7 @@ def again_and_again(bench):
 
 # -- conditions and ranges -------------------------------------------------------------------------------------------------
 
-@check("compress: 304 and If-Match by the form's tag and by identity's, HEAD as GET, Vary on all of them")
+@check("304 and If-Match by the form's tag and by identity's, HEAD as GET, Vary on all of them", area="compress", tags=("h2",))
 def conditions(bench):
     origin, pawl = setup(bench)
     plain, coded = ask(pawl, "/x", None), ask(pawl, "/x", "br")
@@ -210,7 +210,7 @@ def conditions(bench):
     same(origin.count("/x"), 1, "requests to the origin")
 
 
-@check("compress: Range is of identity, but with If-Range or If-Match that name the form; a date names no form")
+@check("Range is of identity, but with If-Range or If-Match that name the form; a date names no form", area="compress", tags=("h2",))
 def ranges(bench):
     _, pawl = setup(bench, page(last_modified="old"))
     plain, coded = ask(pawl, "/x", None), ask(pawl, "/x", "br")
@@ -250,7 +250,7 @@ def ranges(bench):
 NAMED = ("If-Range", "If-Unmodified-Since")
 
 
-@check("compress: a date names no half of a compressed answer, not kept, purged, lost or configured away since: the whole comes; an image is resumed by it")
+@check("a date names no half of a compressed answer, not kept, purged, lost or configured away since: the whole comes; an image is resumed by it", area="compress")
 def dated(bench):
     controls = {"no-store": "no-store", "private": "private", "image": "no-store", "film": "private", "kept-image": "max-age=600"}
     types = {"image": "image/png", "film": "video/mp4", "kept-image": "image/webp"}
@@ -297,7 +297,7 @@ def dated(bench):
             same((answer.status, coding(answer), answer.body == PAGE[5000:]), (206, None, True), f"{case} by {name}: {answer}")
 
 
-@check("compress: a date names no half of a compressed answer of another type, which was named or found out once, after a reload, a restart or with an empty cache")
+@check("a date names no half of a compressed answer of another type, which was named or found out once, after a reload, a restart or with an empty cache", area="compress")
 def dated_otherwise(bench):
     import signal
     origin = bench.origin()
@@ -332,7 +332,7 @@ def dated_otherwise(bench):
     same(wrong, [], "parts of the content as it is for who may hold half of a compressed one")
 
 
-@check("compress: a range that is asked for of an answer that is not kept is of the content as it is, with its length and tag, though the whole comes")
+@check("a range that is asked for of an answer that is not kept is of the content as it is, with its length and tag, though the whole comes", area="compress")
 def ranges_unkept(bench):
     origin, pawl = setup(bench, page(fields=(("Cache-Control", "no-store"),), etag='"o"'))
     for fields in ((("Range", "bytes=0-"),), (("Range", "bytes=1000-"),), (("Range", "bytes=1000-"), ("If-Range", '"o"')), (("Range", "bytes=-5"),)):
@@ -345,7 +345,7 @@ def ranges_unkept(bench):
 
 # -- growing, killed ---------------------------------------------------------------------------------------------------------
 
-@check("compress: a cold slow body: its first bytes come at once, decodable, with a strong tag; cut and resumed by it while it grows")
+@check("a cold slow body: its first bytes come at once, decodable, with a strong tag; cut and resumed by it while it grows", area="compress", tags=("h2",))
 def cold(bench):
     for each in CODINGS:
         gate, second = threading.Event(), threading.Event()
@@ -379,7 +379,7 @@ def cold(bench):
         same(origin.count("/x"), 1, f"{each}: requests to the origin")
 
 
-@check("compress: a cold body that stops is decodable as far as it came within a moment")
+@check("a cold body that stops is decodable as far as it came within a moment", area="compress", tags=("h2",))
 def flushed(bench):
     gate = threading.Event()
     bench.stack.callback(gate.set)
@@ -401,7 +401,7 @@ def flushed(bench):
     true(done.wait(10), "the end")
 
 
-@check("compress: a part of a form that grows is waited for five seconds, then what is there comes from its beginning; of the content as it is at once")
+@check("a part of a form that grows is waited for five seconds, then what is there comes from its beginning; of the content as it is at once", area="compress")
 def waited(bench):
     gate = threading.Event()
     bench.stack.callback(gate.set)
@@ -435,7 +435,7 @@ def waited(bench):
             true(seen and body.startswith(seen), f"{each}: its beginning")
 
 
-@check("compress: kill -9 while a form grows: whoever goes on by its tag gets its rest or the whole, and never a mix")
+@check("kill -9 while a form grows: whoever goes on by its tag gets its rest or the whole, and never a mix", area="compress")
 def killed(bench):
     for each in CODINGS:
         for pauses in (0, 7):
@@ -472,7 +472,7 @@ def killed(bench):
             pawl.end()
 
 
-@check("compress: kill -9 at once after an answer: its complete form is there with its tag, or another with another")
+@check("kill -9 at once after an answer: its complete form is there with its tag, or another with another", area="compress")
 def killed_after(bench):
     _, pawl = setup(bench)
     for each in CODINGS:
@@ -493,7 +493,7 @@ def killed_after(bench):
         same((content(answer) == PAGE, strong(answer), answer.length), (True, True, answer.count), f"{each} after a restart")
 
 
-@check("compress: a form that is damaged on disk is made anew, running or stopped; none of its wrong bytes are given")
+@check("a form that is damaged on disk is made anew, running or stopped; none of its wrong bytes are given", area="compress")
 def damaged(bench):
     for hurt in ("changed", "shorter", "gone"):
         for stopped in (True, False):
@@ -529,7 +529,7 @@ def damaged(bench):
             pawl.end()
 
 
-@check("compress: a part of a form that is damaged on disk is never of wrong bytes: a right beginning, cut, or the whole; then all is whole again")
+@check("a part of a form that is damaged on disk is never of wrong bytes: a right beginning, cut, or the whole; then all is whole again", area="compress")
 def damaged_part(bench):
     body = text("damaged", 3 * MIB)
     for stopped in (False, True):
@@ -564,7 +564,7 @@ def damaged_part(bench):
             pawl.end()
 
 
-@check("compress: a form's tag is resumed where its content's is, also with no-cache and max-age=0, and for as many requests to the origin")
+@check("a form's tag is resumed where its content's is, also with no-cache and max-age=0, and for as many requests to the origin", area="compress")
 def resumed_alike(bench):
     body = text("alike", 3 * MIB // 2)
     for name, site in (("plain", None), ("no-cache", {"resume-ttl-no-cache": "on"})):
@@ -586,7 +586,7 @@ def resumed_alike(bench):
                 same((len({count for _, _, count in got.values()}), [c for _, c, _ in got.values()]), (1, [None, "gzip", "zstd"]), f"{name}, {control}, {tag}: {got}")
 
 
-@check("compress: half of a form goes on, or the new whole comes, when the content changed; an equal re-fetch keeps the form's tag")
+@check("half of a form goes on, or the new whole comes, when the content changed; an equal re-fetch keeps the form's tag", area="compress")
 def changed(bench):
     new = text("new", 300 * KIB, "markup")
     for ttl in ("0s", "1h"):
@@ -616,7 +616,7 @@ def changed(bench):
     same((one.get("ETag"), [r.status for r in origin.of("/x")]), (two.get("ETag"), [200, 304]), "confirmed by 304")
 
 
-@check("compress: a form goes with its body, and is evicted like one")
+@check("a form goes with its body, and is evicted like one", area="compress")
 def evicted(bench):
     origin = bench.origin()
     count, size = 24, 1 * MIB
@@ -638,7 +638,7 @@ def evicted(bench):
 
 # -- what is not kept --------------------------------------------------------------------------------------------------------
 
-@check("compress: what is not kept is coded on its way: no length, no Accept-Ranges, no digests, a weak tag; decodable in every framing")
+@check("what is not kept is coded on its way: no length, no Accept-Ranges, no digests, a weak tag; decodable in every framing", area="compress", tags=("h2",))
 def streamed(bench):
     origin = bench.origin()
     said = (("Cache-Control", "no-store"), ("Repr-Digest", "sha-256=:AAAA:"), ("Content-Digest", "sha-256=:AAAA:"))
@@ -663,7 +663,7 @@ def streamed(bench):
     same((coding(answer), content(answer) == PAGE, origin.of("/none/x")[0].get("Accept-Encoding")), ("gzip", True, "br, gzip"), "cache = off")
 
 
-@check("compress: a stream without an end that is cut by its origin ends visibly in its coding, too")
+@check("a stream without an end that is cut by its origin ends visibly in its coding, too", area="compress")
 def broken(bench):
     from harness.origin import Break
     origin, pawl = setup(bench, page(fields=(("Cache-Control", "no-store"),), framing="chunked", breaks=lambda s, e: Break(100 * KIB)),
@@ -674,7 +674,7 @@ def broken(bench):
         true(PAGE.startswith(beginning(each, answer.body)), f"{each}: its beginning")
 
 
-@check("compress: an event stream only where it is named, and then each event at once")
+@check("an event stream only where it is named, and then each event at once", area="compress", tags=("h2",))
 def events(bench):
     gates = [threading.Event() for _ in range(5)]
     for each in gates:
@@ -708,7 +708,7 @@ def events(bench):
         same(decoded(each, bytes(seen)), body, f"{each}: all of it")
 
 
-@check("compress: of the digests in an answer's trailers nothing is said behind coded content; of the content as it is they stay")
+@check("of the digests in an answer's trailers nothing is said behind coded content; of the content as it is they stay", area="compress")
 def trailers(bench):
     origin = bench.origin()
     said = tuple((name, "sha-256=:AAAA:") for name in ("Repr-Digest", "Content-Digest")) + (("X-Other", "1"),)
@@ -724,7 +724,7 @@ def trailers(bench):
             true(each is not None or control != "no-store" or len(digests) == 2, f"{path}, as it is: {answer.trailers}")
 
 
-@check("compress: one client's answers hold 32 MiB of encoders at most; beyond that they come as they are, and everybody else's are compressed")
+@check("one client's answers hold 32 MiB of encoders at most; beyond that they come as they are, and everybody else's are compressed", area="compress")
 def share(bench):
     gate = threading.Event()
     bench.stack.callback(gate.set)
@@ -768,7 +768,7 @@ def codes_itself(body=PAGE, type="text/html", fields=(("Cache-Control", "private
     return answer
 
 
-@check("compress: pages of users only where the application compresses them, which one answer tells; compress-credentials says otherwise")
+@check("pages of users only where the application compresses them, which one answer tells; compress-credentials says otherwise", area="compress", tags=("h2",))
 def credentials(bench):
     origin = bench.origin()
     for prefix in ("/does", "/does-not", "/on", "/off"):
@@ -796,7 +796,7 @@ def credentials(bench):
     same(coding(ask(pawl, "/does/5", None, COOKIE)), None, "who takes none")
 
 
-@check("compress: what was learnt by is for those alone who take its coding, though the origin does not say Vary")
+@check("what was learnt by is for those alone who take its coding, though the origin does not say Vary", area="compress")
 def learnt_by(bench):
     origin = bench.origin()
     for path in ("/x", "/a.pbf", "/b.pbf", "/c.pbf"):
@@ -819,7 +819,7 @@ def learnt_by(bench):
     same(coding(ask(pawl, "/a.pbf")), "zstd", "the first of its ending, afterwards")
 
 
-@check("compress: what an origin compresses is learnt by media type, and of requests with cookies or credentials from such requests alone")
+@check("what an origin compresses is learnt by media type, and of requests with cookies or credentials from such requests alone", area="compress")
 def lessons(bench):
     origin = bench.origin()
 
@@ -847,7 +847,7 @@ def lessons(bench):
     same(origin.of("/styles/c.css")[0].get("Accept-Encoding"), "identity", "asked once for each kind")
 
 
-@check("compress: answers that say nothing of what their origin compresses teach nothing: the next request asks")
+@check("answers that say nothing of what their origin compresses teach nothing: the next request asks", area="compress")
 def silent(bench):
     origin = bench.origin()
     own = (("Cache-Control", "private"), ("Vary", "Accept-Encoding"))
@@ -871,7 +871,7 @@ def silent(bench):
         same(got, ["gzip", "br", "br"], f"after {name}: {[(r.target, r.method, r.get('Accept-Encoding')) for r in origin.requests if name in r.target]}")
 
 
-@check("compress: a request that was to find out and got no answer, by its origin's fault or its client's, keeps nobody else from asking")
+@check("a request that was to find out and got no answer, by its origin's fault or its client's, keeps nobody else from asking", area="compress")
 def unanswered(bench):
     origin, gate = bench.origin(), threading.Event()
     bench.stack.callback(gate.set)
@@ -895,7 +895,7 @@ def unanswered(bench):
     same(wrong, {}, "after it")
 
 
-@check("compress: what an origin compresses is asked at most once a minute for each path ending; only requests that take gzip ask, and no HEAD")
+@check("what an origin compresses is asked at most once a minute for each path ending; only requests that take gzip ask, and no HEAD", area="compress")
 def asked_seldom(bench):
     origin = bench.origin()
     rows = {
@@ -921,7 +921,7 @@ def asked_seldom(bench):
         same(asked, expected, f"{name}: what finds out")
 
 
-@check("compress: one image does not have all pages asked for twice: one request finds out, the others are of one answer")
+@check("one image does not have all pages asked for twice: one request finds out, the others are of one answer", area="compress")
 def one_question(bench):
     for stored, seen in (("pic", ()), ("pic", (COOKIE,)), (None, ())):
         origin = bench.origin()
@@ -942,7 +942,7 @@ def one_question(bench):
         true(max(counts) <= 2 if seen else counts[0] <= 2 and counts[1:] == [1] * 3, f"{stored}, {seen}: requests to the origin: {counts}")
 
 
-@check("compress: the answer that finds out what the origin compresses says Vary, and goes to those alone who take its coding")
+@check("the answer that finds out what the origin compresses says Vary, and goes to those alone who take its coding", area="compress")
 def finding_out(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, extra={f"route:main/{n}": {"path": f"/{n}/*"} for n in range(5)})
@@ -956,7 +956,7 @@ def finding_out(bench):
         same([r.get("Accept-Encoding") for r in origin.of(f"/{n}/x")][:2], ["gzip", "identity"], f"{control}: what the origin is asked")
 
 
-@check("compress: half of the answer that finds out goes on in its coding or comes whole, by a date and by a tag that the origin gives to both")
+@check("half of the answer that finds out goes on in its coding or comes whole, by a date and by a tag that the origin gives to both", area="compress")
 def finding_out_cut(bench):
     origin = bench.origin()
     controls = ("no-store", "private", "public, max-age=600", "no-cache")
@@ -978,7 +978,7 @@ def finding_out_cut(bench):
                     same((answer.status, answer.complete, content(answer) == PAGE), (200, True, True), what)
 
 
-@check("compress: what is for everybody is compressed for who has cookies, too, without asking")
+@check("what is for everybody is compressed for who has cookies, too, without asking", area="compress")
 def public(bench):
     origin, pawl = setup(bench, page(fields=(("Cache-Control", "public, max-age=600"),), etag='"p"'))
     ask(pawl, "/x", None)
@@ -987,7 +987,7 @@ def public(bench):
     same((len({a.get("ETag") for a in answers}), origin.count("/x")), (1, 1), "one form")
 
 
-@check("compress: a type that is not listed is compressed once its application is seen to do it, for paths of its ending")
+@check("a type that is not listed is compressed once its application is seen to do it, for paths of its ending", area="compress")
 def unlisted(bench):
     origin = bench.origin()
     for n in range(4):
@@ -1005,7 +1005,7 @@ def unlisted(bench):
 
 # -- pass, Via ---------------------------------------------------------------------------------------------------------------
 
-@check("compress: origin-encoding pass: a variant a coding, one tag never over two, and a coded body is resumed in its coding")
+@check("origin-encoding pass: a variant a coding, one tag never over two, and a coded body is resumed in its coding", area="compress")
 def passing(bench):
     origin = bench.origin()
     origin.at("/x", codes_itself(fields=KEPT, etag='"same"', ranges=True))
@@ -1020,7 +1020,7 @@ def passing(bench):
     true(answer.status == 206 and answer.body == PAGE[1000:] or answer.status == 200 and answer.body == PAGE, f"resumed plain: {answer}")
 
 
-@check("compress: via on, off, always: Via keeps no origin from compressing, and CDN-Loop finds circles as well")
+@check("via on, off, always: Via keeps no origin from compressing, and CDN-Loop finds circles as well", area="compress")
 def via(bench):
     origin = bench.origin()
     names = ("on", "off", "always", "pass")
@@ -1051,7 +1051,7 @@ def via(bench):
         same((answer.status, "proxy_loop_detected" in " ".join(answer.all("Proxy-Status"))), (502, True), "a pawl before itself")
 
 
-@check("compress: what is stored, and asked for with cookies or credentials, is compressed as soon as the origin has been asked beside it")
+@check("what is stored, and asked for with cookies or credentials, is compressed as soon as the origin has been asked beside it", area="compress")
 def beside(bench):
     origin = bench.origin()
     paths = {"/a.css": "text/css", "/a": "text/html", "/pdf": "application/pdf"}

@@ -27,7 +27,7 @@ def sent(request):
     return {name: request.get(name) for name in ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since") if request.get(name) is not None}
 
 
-@check("conditions: a tag of pawl's own in If-None-Match becomes the validator of its body for HEAD, and 304 names it; unknown ones go, and a date beside them")
+@check("a tag of pawl's own in If-None-Match becomes the validator of its body for HEAD, and 304 names it; unknown ones go, and a date beside them", area="conditions")
 def none_match(bench):
     content = Content("conditions", MIB)
     origin = origin_with(bench, content)
@@ -44,7 +44,7 @@ def none_match(bench):
         same(sent(origin.of("/gone")[-1]), {}, f"unknown, with a date, {method}")
 
 
-@check("conditions: HEAD tells what GET would: tag, Accept-Ranges and length, where the origin says that it is still the same")
+@check("HEAD tells what GET would: tag, Accept-Ranges and length, where the origin says that it is still the same", area="conditions")
 def head(bench):
     content = Content("conditions", MIB)
     origin = origin_with(bench, content)
@@ -59,7 +59,7 @@ def head(bench):
     same(answer.get("ETag"), 'W/"other"', "another by now")
 
 
-@check("conditions: unsafe methods: If-Match becomes the strong validator stored with that body, or 412 without the origin; also read back after a restart")
+@check("unsafe methods: If-Match becomes the strong validator stored with that body, or 412 without the origin; also read back after a restart", area="conditions")
 def unsafe(bench):
     content = Content("conditions", MIB)
     origin = origin_with(bench, content)
@@ -89,7 +89,7 @@ def unsafe(bench):
     same((answer.status, request.method, sent(request), request.body_count), (200, "PUT", {"If-Match": '"s"'}, 300_000), "with a strong one, after a restart")
 
 
-@check("conditions: If-Match with a range: what is named goes on, also without asking twice; another body is 412, and nothing of it is given")
+@check("If-Match with a range: what is named goes on, also without asking twice; another body is 412, and nothing of it is given", area="conditions")
 def if_match(bench):
     content, other = Content("conditions", 4 * MIB), Content("other", 4 * MIB)
     origin = bench.origin()
@@ -110,7 +110,7 @@ def if_match(bench):
             same(answer.status, 412, f"{name}: changed")
 
 
-@check("conditions: 304 keeps the weak tag that its client named, which may be of compressed content, and says Vary; a strong one stays strong")
+@check("304 keeps the weak tag that its client named, which may be of compressed content, and says Vary; a strong one stays strong", area="conditions")
 def weak_kept(bench):
     content = text("weak kept", 64 << 10)
     origin = bench.origin()
@@ -135,7 +135,7 @@ def weak_kept(bench):
             same((answer.status, answer.get("ETag")), (304, '"o"'), f"{control}, strong, {fields}")
 
 
-@check("conditions: parallel pieces with If-Match, as Chromium asks for them, of an origin without ranges cause one fetch")
+@check("parallel pieces with If-Match, as Chromium asks for them, of an origin without ranges cause one fetch", area="conditions")
 def pieces(bench):
     content = Content("pieces", 8 * MIB)
     for name, made in {**VALIDATORS, "strong": {"etag": '"s"'}}.items():

@@ -24,7 +24,7 @@ def write(bench, text, name="pawl.ini"):
     return str(path)
 
 
-@check("config: the smallest file has four lines")
+@check("the smallest file has four lines", area="config")
 def smallest(bench):
     code, out, err = run_pawl("check", "--config", write(bench, SMALLEST))
     same(code, 0, f"exit code of check ({err or out})")
@@ -58,7 +58,7 @@ EXPECTED = [  # (line, a word of the key or section, the nearest match or None)
 ]
 
 
-@check("config: every mistake at once, with file:line, key and nearest match; exit 78")
+@check("every mistake at once, with file:line, key and nearest match; exit 78", area="config")
 def mistakes(bench):
     path = write(bench, MISTAKES)
     code, out, err = run_pawl("check", "--config", path)
@@ -71,14 +71,14 @@ def mistakes(bench):
     true(not missing, f"not reported: {missing}; it said:\n{text}")
 
 
-@check("config: serve refuses a wrong file with 78 and prints the same")
+@check("serve refuses a wrong file with 78 and prints the same", area="config")
 def serve_wrong(bench):
     code, out, err = run_pawl("serve", "--config", write(bench, MISTAKES))
     same(code, 78, "exit code")
     true(re.search(r"pawl\.ini:2\b", out + err), f"no file:line in {out + err!r}")
 
 
-@check("config: missing required keys, missing file, unset variable, unit, comment after a value")
+@check("missing required keys, missing file, unset variable, unit, comment after a value", area="config")
 def more_mistakes(bench):
     cases = {
         "a site without upstream": "[site:main]\netag = auto\n",
@@ -106,7 +106,7 @@ def more_mistakes(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("config: variables, defaults, files, includes, _ for -, booleans, ; comments; config prints origins")
+@check("variables, defaults, files, includes, _ for -, booleans, ; comments; config prints origins", area="config")
 def right(bench):
     write(bench, "7", "seven.txt")
     write(bench, "[site:main]\nupstream = app\netag = origin\n", "conf.d/10-site.ini")
@@ -128,7 +128,7 @@ def right(bench):
     true(str(bench.folder / "state") in out or re.search(r"state-dir *= *state\b", out), "state-dir is not there")
 
 
-@check("config: a relative path counts from its file, not from the working directory")
+@check("a relative path counts from its file, not from the working directory", area="config")
 def relative(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"relative", fields=(("Cache-Control", "max-age=60"),)))
@@ -143,7 +143,7 @@ def relative(bench):
     true((real / "access.log").exists(), "the access log is not beside the file")
 
 
-@check("command line: version, help, usage errors 64")
+@check("version, help, usage errors 64", area="command line")
 def version(bench):
     code, out, err = run_pawl("version")
     same(code, 0, "exit code of version")
@@ -158,7 +158,7 @@ def version(bench):
         true(word in out, f"{word} is not in the help")
 
 
-@check("command line: address in use or no disk is 69")
+@check("address in use or no disk is 69", area="command line")
 def unavailable(bench):
     busy = bench.use(socket.create_server(("127.0.0.1", 0)))
     address = "127.0.0.1:%d" % busy.getsockname()[1]
@@ -172,7 +172,7 @@ def unavailable(bench):
     same(code, 69, f"exit code with an impossible state folder ({err[-300:]})")
 
 
-@check("command line: a second pawl on the same cache is refused with 69")
+@check("a second pawl on the same cache is refused with 69", area="command line")
 def second(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin)
@@ -180,7 +180,7 @@ def second(bench):
     same(code, 69, f"exit code ({err[-300:]})")
 
 
-@check("command line: a second pawl on the same address and port is refused with 69, whatever the number of loops, and takes no connection")
+@check("a second pawl on the same address and port is refused with 69, whatever the number of loops, and takes no connection", area="command line")
 def same_address(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"the first", fields=(("Cache-Control", "no-store"),)))
@@ -208,7 +208,7 @@ def nobody():
     os.setuid(65534)
 
 
-@check("command line: uploads list, show, resend and rm say 69 and why where the spool is not there, or may not be read")
+@check("uploads list, show, resend and rm say 69 and why where the spool is not there, or may not be read", area="command line")
 def unreadable_spool(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin)
@@ -236,7 +236,7 @@ def unreadable_spool(bench):
             true(str(spool) in err and "ermission" in err, f"{closed.name}: {err}")
 
 
-@check("command line: serve --to URL --listen --state needs no file")
+@check("serve --to URL --listen --state needs no file", area="command line")
 def serve_to(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"no file needed", fields=(("Cache-Control", "max-age=60"),)))
@@ -251,7 +251,7 @@ def serve_to(bench):
     true((bench.folder / "s").is_dir(), "the state folder was not made")
 
 
-@check("listen: several addresses, a unix socket, a Ready line for each")
+@check("several addresses, a unix socket, a Ready line for each", area="listen")
 def listeners(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x"))
@@ -266,7 +266,7 @@ def listeners(bench):
         true(client.recv(100).startswith(b"HTTP/1.1 200"), "no answer over IPv6")
 
 
-@check("demo: prints commands, shows a resumed download, ends on Ctrl-C", seconds=90)
+@check("prints commands, shows a resumed download, ends on Ctrl-C", area="demo", seconds=90)
 def demo(bench):
     with open(bench.folder / "err", "wb") as err:
         process = subprocess.Popen([binary(), "demo"], cwd=bench.folder, stdin=subprocess.DEVNULL,

@@ -74,12 +74,12 @@ def bounded(calls, limit):
     true(total <= limit * REQUESTS + 10, f"{total / REQUESTS} calls a request, at most {limit}: {calls}")
 
 
-@check("cost: a hit from memory takes three system calls: wait, read, write")
+@check("a hit from memory takes three system calls: wait, read, write", area="cost")
 def memory(bench):
     bounded(calls_a_request(bench, 1024), 3)
 
 
-@check("cost: a small hit from a pack takes four system calls: wait, read, read, write")
+@check("a small hit from a pack takes four system calls: wait, read, read, write", area="cost")
 def pack(bench):
     bounded(calls_a_request(bench, 6 << 10, packed="64K"), 4)
 
@@ -94,17 +94,17 @@ def sent_from_a_file(bench, packed):
     bounded(calls, 4)
 
 
-@check("cost: a larger hit from a pack takes four: wait, read, write, sendfile; and a look at the pack in each millisecond")
+@check("a larger hit from a pack takes four: wait, read, write, sendfile; and a look at the pack in each millisecond", area="cost")
 def larger(bench):
     sent_from_a_file(bench, "64K")
 
 
-@check("cost: a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each millisecond")
+@check("a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each millisecond", area="cost")
 def file(bench):
     sent_from_a_file(bench, 0)
 
 
-@check("cost: an answer that passes through takes seven system calls; its head and its content leave in one write")
+@check("an answer that passes through takes seven system calls; its head and its content leave in one write", area="cost")
 def passed(bench):
     calls = calls_a_request(bench, 1024, (("Cache-Control", "no-store"),), hit=False)
     bounded(calls, 7)
@@ -112,7 +112,7 @@ def passed(bench):
     true(writes <= 2 * REQUESTS + 10, f"{writes / REQUESTS} writes a request, at most 2: {calls}")
 
 
-@check("cost: idle connections wake nobody")
+@check("idle connections wake nobody", area="cost")
 def idle(bench):
     origin = bench.origin()
     origin.default = Resource(b"0123456789", fields=FRESH)

@@ -26,7 +26,7 @@ def running(bench, resource, **options):
     return origin, pawl, gate, first
 
 
-@check("meet: a running fill is joined where its answer may be reused without asking, or collapse = always covers what says nothing")
+@check("a running fill is joined where its answer may be reused without asking, or collapse = always covers what says nothing", area="meet")
 def joins(bench):
     never = ("max-age=0", "no-cache", "private", "no-store", "must-revalidate, max-age=0")
     cases = [("none", (), False, {}), ("max-age=60", FRESH, True, {}), ("default-ttl", (), True, {"default-ttl": "60s"}),
@@ -43,7 +43,7 @@ def joins(bench):
             same(answer.body, Content(f"{name}{0 if joined else 1}", 2 * MIB).read(0, 1000), f"body with {name}")
 
 
-@check("meet: a request that says no-cache or max-age=0, or another variant, or other credentials, does not join")
+@check("a request that says no-cache or max-age=0, or another variant, or other credentials, does not join", area="meet")
 def does_not_join(bench):
     origin, pawl, gate, _ = running(bench, lambda r, gates: Resource(Content(f"v{r.serial}", 2 * MIB), fields=FRESH + (("Vary", "Accept-Language"),), gates=gates))
     count = 1
@@ -54,7 +54,7 @@ def does_not_join(bench):
         same((origin.count("/x"), answer.complete), (count, True), f"origin requests and answer with {fields}")
 
 
-@check("meet: HEAD and conditional requests during a fill")
+@check("HEAD and conditional requests during a fill", area="meet")
 def during(bench):
     content = Content("during", 2 * MIB)
     origin, pawl, gate, first = running(bench, lambda r, gates: Resource(content, etag='"d"', fields=FRESH, gates=gates))
@@ -69,7 +69,7 @@ def during(bench):
     same(origin.count("/x"), 1, "origin requests")
 
 
-@check("meet: an unsafe method during a fill: the fill's client is served, the next one gets the new body")
+@check("an unsafe method during a fill: the fill's client is served, the next one gets the new body", area="meet")
 def invalidated(bench):
     origin, pawl, gate, _ = running(bench, lambda r, gates: Resource(b"done", fields=()) if r.method == "POST" else Resource(Content(f"i{r.serial}", 2 * MIB), fields=FRESH, gates=gates))
     same(get(pawl.address, "/x", method="POST", body=b"").body, b"done", "POST")
@@ -78,7 +78,7 @@ def invalidated(bench):
     gate.set()
 
 
-@check("meet: readers at every place when the content changes: all end visibly, none mixes")
+@check("readers at every place when the content changes: all end visibly, none mixes", area="meet")
 def change_under_readers(bench):
     origin = bench.origin()
     content, other = Content("under", 8 * MIB), Content("under", 8 * MIB).changed(3 * MIB, 7 * MIB)
@@ -116,7 +116,7 @@ def change_under_readers(bench):
     same(answer.sha, other.sha256(), "the next client")
 
 
-@check("meet: a 206 whose body is not as long as its Content-Range says is never taken for whole (chunked)")
+@check("a 206 whose body is not as long as its Content-Range says is never taken for whole (chunked)", area="meet")
 def wrong_length(bench):
     origin = bench.origin()
     content = Content("wrong-length", 200_000)
@@ -129,7 +129,7 @@ def wrong_length(bench):
         true(answer.body == content.read(0, len(answer.body)) and not (answer.complete and len(answer.body) != content.size), f"a body that is {what}: {answer}")
 
 
-@check("meet: a range of a partial body that turns out changed is a 200 with the new body, not a broken 206")
+@check("a range of a partial body that turns out changed is a 200 with the new body, not a broken 206", area="meet")
 def partial_changed(bench):
     origin = bench.origin()
     content, changed = Content("partial-changed", 16 * MIB), {"now": False}
@@ -149,7 +149,7 @@ def partial_changed(bench):
     same((answer.status, answer.complete, answer.sha), (200, True, other.sha256()), f"rest of a body that changed: {answer}")
 
 
-@check("meet: the client's connection limit and many idle connections")
+@check("the client's connection limit and many idle connections", area="meet")
 def many_idle(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x", fields=FRESH))

@@ -1,4 +1,4 @@
-"""Many who ask for the same thing at the same time: who waits for whom, for how long, and whose fetch serves whom. Tests/Bars has the crowd of a
+"""Many who ask for the same thing at the same time: who waits for whom, for how long, and whose fetch serves whom. Tests/Acceptance has the crowd of a
 hundred before a body of 200 MB (`collapse`).
 """
 
@@ -53,7 +53,7 @@ def named(origin, path, heads, fields):
     origin.at(path, lambda r: Resource(f"for {r.get('X-User')}".encode(), fields=fields, before_head=heads))
 
 
-@check("crowd: whoever waits for a head is answered by one request where that is fresh, and by his own where it is not; then nobody waits", seconds=60)
+@check("whoever waits for a head is answered by one request where that is fresh, and by his own where it is not; then nobody waits", area="crowd", seconds=60)
 def heads(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, extra={"route:main/ttl": {"path": "/ttl/*", "default-ttl": "60s"}})
@@ -83,7 +83,7 @@ def heads(bench):
                 same(origin.count(path) - before, 12, f"{path}, turn {turn}: origin requests")
 
 
-@check("crowd: what nothing is known of is waited for at most five seconds, what was for everybody as long as it takes", seconds=60)
+@check("what nothing is known of is waited for at most five seconds, what was for everybody as long as it takes", area="crowd", seconds=60)
 def patience(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin)
@@ -106,7 +106,7 @@ def patience(bench):
     same(origin.count("/known"), 2, "origin requests for what was shared before")
 
 
-@check("crowd: a running fill that is not fresh is joined by who names its tag, and by whose own question is answered with 304 and its strong tag")
+@check("a running fill that is not fresh is joined by who names its tag, and by whose own question is answered with 304 and its strong tag", area="crowd")
 def running(bench):
     origin = bench.origin()
     content, gate = Content("running", 3 * MIB), threading.Event()
@@ -135,7 +135,7 @@ def running(bench):
         true(origin.sent(path) <= content.size + MIB, f"{path}: {origin.sent(path)} bytes came")
 
 
-@check("crowd: Range requests that are equal in all else share one fetch, where nothing personal was answered")
+@check("Range requests that are equal in all else share one fetch, where nothing personal was answered", area="crowd")
 def ranges(bench):
     origin = bench.origin()
     content, pieces = Content("crowd-ranges", 4 * MIB), [(i * 300_000, i * 300_000 + 99_999) for i in range(12)]
@@ -164,7 +164,7 @@ def ranges(bench):
         same((len({a.sha for a in answers}), {a.sha for a in answers} <= made), (12, True), f"{path}: answers, each of one body")
 
 
-@check("crowd: a second listener of a live stream does not hear it from its beginning, unless its own fields say that it is fresh")
+@check("a second listener of a live stream does not hear it from its beginning, unless its own fields say that it is fresh", area="crowd")
 def stream(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -188,7 +188,7 @@ def stream(bench):
     gate.set()
 
 
-@check("crowd: a fresh running fill is not joined by a request that says no-cache or max-age=0")
+@check("a fresh running fill is not joined by a request that says no-cache or max-age=0", area="crowd")
 def reload(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -211,7 +211,7 @@ ALWAYS = (  # what an answer or its request may say without being for its own as
 )
 
 
-@check("crowd: collapse = always is for large bodies of origins that say nothing; never for what is somebody's own")
+@check("collapse = always is for large bodies of origins that say nothing; never for what is somebody's own", area="crowd")
 def always(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, start=False, extra={"route:main/always": {"path": "/*", "collapse": "always"}})
@@ -233,7 +233,7 @@ def always(bench):
             same((len(bodies), origin.count(path)), (1, 1) if is_shared else (6, 6), f"{path}: different answers, origin requests")
 
 
-@check("crowd: what one request said of itself alone - no-store, Authorization, a condition - keeps nobody from sharing the next answer")
+@check("what one request said of itself alone - no-store, Authorization, a condition - keeps nobody from sharing the next answer", area="crowd")
 def after_one(bench):
     origin = bench.origin()
     ways = {"no-store": (("Cache-Control", "no-store"),), "Authorization": (("Authorization", "Basic eDp5"),), "If-None-Match": (("If-None-Match", '"e"'),),

@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Comparer, Content
 from harness.origin import Break, Origin, Resource
@@ -190,7 +190,7 @@ def rest(shelf, path, rng):
     return None if answer.status in (200, 206) and answer.complete and answer.sha == sha else (start, answer)
 
 
-@check("damaged: a large body, every kind of damage, origins with and without ranges: whole and right at the first request", seconds=60 + 40 * ROUNDS)
+@check("a large body, every kind of damage, origins with and without ranges: whole and right at the first request", area="damaged", seconds=60 + 40 * ROUNDS)
 def large(bench):
     def mended(shelf, rows):
         wait_for(lambda: "body-mended" in shelf.pawl.log(), 5, "a word of what was mended")
@@ -202,17 +202,17 @@ def large(bench):
     table(bench, ROUNDS // 2 or 1, LARGE, KINDS, then=mended)
 
 
-@check("damaged: a small body, every kind of damage: whole and right at the first request", seconds=60 + 20 * ROUNDS)
+@check("a small body, every kind of damage: whole and right at the first request", area="damaged", seconds=60 + 20 * ROUNDS)
 def small(bench):
     table(bench, ROUNDS, SMALL, KINDS)
 
 
-@check("damaged: who resumes gets the right rest, or the whole, of a damaged body", seconds=60 + 30 * ROUNDS)
+@check("who resumes gets the right rest, or the whole, of a damaged body", area="damaged", seconds=60 + 30 * ROUNDS)
 def resumed(bench):
     table(bench, ROUNDS // 2 or 1, LARGE, KINDS, ("ranges", "plain"), rest)
 
 
-@check("damaged: with one MiB damaged, the tag stays good for the rest, proven by what was recorded of it", seconds=60)
+@check("with one MiB damaged, the tag stays good for the rest, proven by what was recorded of it", area="damaged", seconds=60)
 def tag_stays(bench):
     shelf = Shelf(bench)
     for origin in ("plain", "weak", "ranges"):
@@ -273,7 +273,7 @@ def slow_get(pawl, path, content, at, then, fields=(), start=0):
     return answer, seen.same
 
 
-@check("damaged running: a file that is cut, deleted, replaced, grown again or written into under a reader: whole and right, or a visible end; the next is whole",
+@check("a file that is cut, deleted, replaced, grown again or written into under a reader: whole and right, or a visible end; the next is whole", area="damaged running",
        seconds=150)
 def running(bench):
     rng, wrong, took = random.Random(14), [], []
@@ -297,10 +297,10 @@ def running(bench):
                 if (answer.status, answer.complete, answer.sha) != (200, True, content.sha256()):
                     wrong.append((path, "the next", answer))
     true(not wrong, f"{len(wrong)}: {wrong[:3]}")
-    true(max(took) < 8, f"{max(took):.1f} s for one answer")
+    timely(max(took) < 8, f"{max(took):.1f} s for one answer")
 
 
-@check("damaged running: readers of a running fill, with a length and without: whole and right, or a visible end", seconds=60)
+@check("readers of a running fill, with a length and without: whole and right, or a visible end", area="damaged running", seconds=60)
 def running_fill(bench):
     rng, wrong = random.Random(15), []
     origin = bench.origin()
@@ -333,7 +333,7 @@ def running_fill(bench):
     true(not wrong, f"{len(wrong)}: {wrong[:3]}")
 
 
-@check("damaged running: the origin is down, the file is gone: 502 before the head, a visible end behind it, whole when it is back", seconds=60)
+@check("the origin is down, the file is gone: 502 before the head, a visible end behind it, whole when it is back", area="damaged running", seconds=60)
 def origin_down(bench):
     shelf = Shelf(bench, upstream={"resume-attempts": 2})
     contents = {path: shelf.put(path, LARGE, kind) for path, kind in (("/a", "ranges"), ("/b", "plain"), ("/c", "ranges"), ("/d", "plain"))}
@@ -358,7 +358,7 @@ def origin_down(bench):
         same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{path}, the origin is back")
 
 
-@check("damaged: the origin has something else by now: the new whole before the head is out, a visible end behind it, never both", seconds=60)
+@check("the origin has something else by now: the new whole before the head is out, a visible end behind it, never both", area="damaged", seconds=60)
 def changed(bench):
     shelf = Shelf(bench)
     rows = [(f"/{origin}/{where}", origin, where) for origin in ORIGINS for where in ("first", "middle", "last")]

@@ -19,7 +19,7 @@ def rest(pawl, path, tag, start):
     return get(pawl.address, path, fields=(("Range", f"bytes={start}-"), ("If-Range", tag)), keep=False)
 
 
-@check("durable: a cut fill goes on after SIGTERM and kill -9 from where it was (ranges): at most 8 MiB again", seconds=60)
+@check("a cut fill goes on after SIGTERM and kill -9 from where it was (ranges): at most 8 MiB again", area="durable", seconds=60)
 def partial(bench):
     origin = bench.origin()
     content = Content("partial", 60 * MIB)
@@ -47,7 +47,7 @@ def partial(bench):
         true(origin.sent(path) <= content.size + 8 * MIB + 65536, f"{origin.sent(path)} bytes for {content.size}")
 
 
-@check("durable: an incomplete body of an origin without validators is completed after a restart by comparing")
+@check("an incomplete body of an origin without validators is completed after a restart by comparing", area="durable")
 def partial_rangeless(bench):
     origin = bench.origin()
     content = Content("partial-none", 20 * MIB)
@@ -90,7 +90,7 @@ def damage_check(bench, spoil, restart_hard=False):
     return pawl, origin, content
 
 
-@check("durable: a corrupt file is mended or dropped, logged, never served")
+@check("a corrupt file is mended or dropped, logged, never served", area="durable")
 def corrupt(bench):
     def spoil(file):
         with open(file, "r+b") as f:
@@ -103,27 +103,27 @@ def corrupt(bench):
     true(origin.sent("/x") <= content.size + 3 * MIB, f"{origin.sent('/x')} bytes: not mended by range")
 
 
-@check("durable: a truncated file")
+@check("a truncated file", area="durable")
 def truncated(bench):
     damage_check(bench, lambda file: os.truncate(file, 3 * MIB + 17))
 
 
-@check("durable: an emptied file")
+@check("an emptied file", area="durable")
 def emptied(bench):
     damage_check(bench, lambda file: os.truncate(file, 0))
 
 
-@check("durable: a removed file")
+@check("a removed file", area="durable")
 def removed(bench):
     damage_check(bench, os.unlink)
 
 
-@check("durable: a foreign file of the same size")
+@check("a foreign file of the same size", area="durable")
 def foreign(bench):
     damage_check(bench, lambda file: file.write_bytes(Content("foreign", 8 * MIB).read()))
 
 
-@check("durable: kill -9, then bytes after the recorded extent are rubbish: never served")
+@check("kill -9, then bytes after the recorded extent are rubbish: never served", area="durable")
 def rubbish(bench):
     def spoil(file):
         with open(file, "r+b") as f:
@@ -132,7 +132,7 @@ def rubbish(bench):
     damage_check(bench, spoil, restart_hard=True)
 
 
-@check("durable: orphan files are removed, a broken catalogue does not stop pawl")
+@check("orphan files are removed, a broken catalogue does not stop pawl", area="durable")
 def orphans(bench):
     origin = bench.origin()
     content = Content("orphans", 2 * MIB)
@@ -158,7 +158,7 @@ def orphans(bench):
     same((answer.sha, answer.hit), (content.sha256(), True), "body after another restart")
 
 
-@check("durable: kill -9 at random moments under mixed load: every answer right afterwards", seconds=120)
+@check("kill -9 at random moments under mixed load: every answer right afterwards", area="durable", seconds=120)
 def kills(bench):
     import random
     rng = random.Random(9)

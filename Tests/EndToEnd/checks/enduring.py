@@ -13,7 +13,7 @@ FRESH = (("Cache-Control", "max-age=600"),)
 MIB = 1 << 20
 
 
-@check("endure: requests that came before the client's FIN are all answered")
+@check("requests that came before the client's FIN are all answered", area="endure")
 def half_close(bench):
     origin = bench.origin()
     for name in "abc":
@@ -25,7 +25,7 @@ def half_close(bench):
         same(client.response().sha, Content(name, 3000).sha256(), f"/{name}")
 
 
-@check("endure: a client is not cut while the origin is silent for longer than send-timeout")
+@check("a client is not cut while the origin is silent for longer than send-timeout", area="endure")
 def silence(bench):
     origin = bench.origin()
     content = Content("silence", 2000)
@@ -38,7 +38,7 @@ def silence(bench):
         same((answer.complete, answer.sha), (True, content.sha256()), path)
 
 
-@check("endure: half a tagged body of an origin without ranges is finished by the next client, also after kill -9")
+@check("half a tagged body of an origin without ranges is finished by the next client, also after kill -9", area="endure")
 def tag_without_ranges(bench):
     for hard in (False, True):
         origin = bench.origin()
@@ -63,7 +63,7 @@ def tag_without_ranges(bench):
             same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"request {turn + 1}, kill -9: {hard}")
 
 
-@check("endure: a body too long to keep is resumed like any other")
+@check("a body too long to keep is resumed like any other", area="endure")
 def streamed(bench):
     for name, options in (("ranges", {"ranges": True, "etag": '"s"'}), ("replayed", {})):
         origin = bench.origin()
@@ -73,7 +73,7 @@ def streamed(bench):
         same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), name)
 
 
-@check("endure: a re-fetch that is too long to keep does not keep its loop busy")
+@check("a re-fetch that is too long to keep does not keep its loop busy", area="endure")
 def refetch_streamed(bench):
     origin = bench.origin()
     content = Content("again", 4 * MIB)
@@ -88,7 +88,7 @@ def refetch_streamed(bench):
     true(pawl.cpu() - before < 0.3, f"{pawl.cpu() - before} s of CPU in an idle second")
 
 
-@check("endure: a stored 204 has no body, and its fetch ends")
+@check("a stored 204 has no body, and its fetch ends", area="endure")
 def no_content(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: (b"HTTP/1.1 204 No Content\r\nCache-Control: max-age=600\r\n\r\n", "keep"))
@@ -99,7 +99,7 @@ def no_content(bench):
     same((answer.hit, origin.count("/x")), (True, 1), "the second is a hit")
 
 
-@check("endure: when all who wait have left, the request to the origin ends")
+@check("when all who wait have left, the request to the origin ends", area="endure")
 def nobody_waits(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -117,7 +117,7 @@ def nobody_waits(bench):
     same(get(pawl.address, "/y", timeout=10).body, b"other", "the only connection is free again")
 
 
-@check("endure: what was asked for before a POST is not stored after it")
+@check("what was asked for before a POST is not stored after it", area="endure")
 def post_meanwhile(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -135,7 +135,7 @@ def post_meanwhile(bench):
         same(get(pawl.address, "/x").body, b"new", f"request {turn + 1} after it")
 
 
-@check("endure: a storm of pipelined requests waits in the kernel, not in memory")
+@check("a storm of pipelined requests waits in the kernel, not in memory", area="endure")
 def pipelining(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x", fields=(("Cache-Control", "no-store"),), before_head=lambda r: time.sleep(0.002)))
@@ -166,7 +166,7 @@ def pipelining(bench):
     true(pawl.rss() - before < 24 * MIB, f"{(pawl.rss() - before) >> 20} MiB more")
 
 
-@check("endure: an answer has its status, fields and body after SIGTERM and kill -9, whatever the status")
+@check("an answer has its status, fields and body after SIGTERM and kill -9, whatever the status", area="endure")
 def statuses(bench):
     origin = bench.origin()
     rows = [200, 203, 204, 300, 301, 302, 308, 400, 404, 405, 410, 414, 451, 500, 501, 503]

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.origin import Break, Resource
 from harness.process import wait_for
@@ -21,7 +21,7 @@ def listen(pawl, path, *fields, **options):
     return get(pawl.address, path, fields=(("Accept", "text/event-stream"),) + fields, **options)
 
 
-@check("events: a stream that is silent for three times idle-timeout goes on, on routes with and without a cache, and for POST; other content does not")
+@check("a stream that is silent for three times idle-timeout goes on, on routes with and without a cache, and for POST; other content does not", area="events")
 def silent(bench):
     origin = bench.origin()
     size = len(EVENT % (0, 0))
@@ -51,7 +51,7 @@ def silent(bench):
     same((answers["/plain"].complete, origin.count("/plain")), (False, 1), "other content that is silent")
 
 
-@check("events: a broken stream ends visibly and is asked for once; the next request's Last-Event-ID reaches the origin; nobody joins another's")
+@check("a broken stream ends visibly and is asked for once; the next request's Last-Event-ID reaches the origin; nobody joins another's", area="events")
 def broken(bench):
     origin = bench.origin()
     size = len(EVENT % (0, 0))
@@ -79,7 +79,7 @@ def broken(bench):
     for thread in threads:
         thread.start()
     wait_for(lambda: origin.count("/two") == 2, 3, "both requests at the origin")
-    true(time.monotonic() - began < 2, "one waited for the other's head")
+    timely(time.monotonic() - began < 2, "one waited for the other's head")
     for gate in gates:
         gate.set()
     for thread in threads:
@@ -87,7 +87,7 @@ def broken(bench):
     same([a.body for a in answers], [b"".join(EVENT % (i, i) for i in range(3))] * 2, "both from their beginning")
 
 
-@check("events: streams and tunnels hold no place of max-connections; at max-live-connections one more is 503, and room comes back")
+@check("streams and tunnels hold no place of max-connections; at max-live-connections one more is 503, and room comes back", area="events")
 def places(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -107,7 +107,7 @@ def places(bench):
     wait_for(lambda: listen(pawl, "/events", limit=size, timeout=5).status == 200, 5, "room for one more")
 
 
-@check("events: a long poll may take its time until the first byte; response-timeout ends it")
+@check("a long poll may take its time until the first byte; response-timeout ends it", area="events")
 def long_poll(bench):
     origin = bench.origin()
     origin.at("/poll", Resource(b"late", before_head=lambda r: time.sleep(2.5)))

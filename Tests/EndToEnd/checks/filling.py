@@ -3,7 +3,7 @@
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Comparer, Content
 from harness.origin import Break, Resource, always_break
@@ -13,7 +13,7 @@ FRESH = (("Cache-Control", "max-age=600"),)
 MIB = 1 << 20
 
 
-@check("fill: goes on after its client left (origin without ranges); the next one gets it from the store")
+@check("goes on after its client left (origin without ranges); the next one gets it from the store", area="fill")
 def goes_on(bench):
     origin = bench.origin()
     content = Content("goes-on", 30 * MIB)
@@ -27,7 +27,7 @@ def goes_on(bench):
     same((answer.sha, answer.hit, origin.count("/x")), (content.sha256(), True, 1), "second client")
 
 
-@check("fill: followers join a running fill at once, at their own speed, with their own ranges")
+@check("followers join a running fill at once, at their own speed, with their own ranges", area="fill")
 def followers(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -54,7 +54,7 @@ def followers(bench):
     same(origin.count("/x"), 1, "origin requests")
 
 
-@check("fill: a cold range on an origin with ranges fetches what is missing, aligned, at most 1 MiB more")
+@check("a cold range on an origin with ranges fetches what is missing, aligned, at most 1 MiB more", area="fill")
 def cold_range(bench):
     origin = bench.origin()
     content = Content("cold", 200 * MIB)
@@ -76,7 +76,7 @@ def cold_range(bench):
     true(origin.sent("/x") - before <= content.size - 3 * MIB + MIB, "what was held came again")
 
 
-@check("fill: a cold range on an origin without ranges is answered as soon as its bytes arrive")
+@check("a cold range on an origin without ranges is answered as soon as its bytes arrive", area="fill")
 def cold_rangeless(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -91,7 +91,7 @@ def cold_rangeless(bench):
     same(origin.count("/x"), 1, "origin requests")
 
 
-@check("fill: unknown length: a range waits for the total, then 206 with it; never a-b/*")
+@check("unknown length: a range waits for the total, then 206 with it; never a-b/*", area="fill")
 def unknown(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -117,7 +117,7 @@ def unknown(bench):
     same(origin.count("/close"), 1, "origin requests")
 
 
-@check("fill: unknown length beyond max-unknown streams with backpressure, whole, and is not kept", seconds=60)
+@check("unknown length beyond max-unknown streams with backpressure, whole, and is not kept", area="fill", seconds=60)
 def max_unknown(bench):
     origin = bench.origin()
     content = Content("endless", 48 * MIB)
@@ -142,7 +142,7 @@ def max_unknown(bench):
     wait_for(lambda: origin.of("/endless")[0].ended == "peer", 10, "the end of an endless stream without readers")
 
 
-@check("fill: abandoned: pauses on an origin with ranges, and goes on from there", seconds=60)
+@check("abandoned: pauses on an origin with ranges, and goes on from there", area="fill", seconds=60)
 def abandoned(bench):
     origin = bench.origin()
     content = Content("abandoned", 300 * MIB)
@@ -160,7 +160,7 @@ def abandoned(bench):
     true(origin.sent("/x") <= content.size + 8 * MIB, f"{origin.sent('/x')} bytes in all for {content.size}")
 
 
-@check("fill: never more than four abandoned fills; other clients are served meanwhile", seconds=60)
+@check("never more than four abandoned fills; other clients are served meanwhile", area="fill", seconds=60)
 def four(bench):
     origin = bench.origin()
     for i in range(12):
@@ -176,7 +176,7 @@ def four(bench):
     same(get(pawl.address, "/other", timeout=3).body, b"served", "another client")
 
 
-@check("fill: a slow first client does not slow the others, nor the fill")
+@check("a slow first client does not slow the others, nor the fill", area="fill")
 def slow_first(bench):
     origin = bench.origin()
     content = Content("slow-first", 64 * MIB)
@@ -187,11 +187,11 @@ def slow_first(bench):
     slow.response(limit=10_000, keep=False)
     begun = time.monotonic()
     same(get(pawl.address, "/x", keep=False).sha, content.sha256(), "second client")
-    true(time.monotonic() - begun < 10, "the second client was slowed")
+    timely(time.monotonic() - begun < 10, "the second client was slowed")
     wait_for(lambda: origin.of("/x")[0].ended == "done", 5, "the end of the fill")
 
 
-@check("fill: disk full streams without storing, never an error", seconds=60)
+@check("disk full streams without storing, never an error", area="fill", seconds=60)
 def disk_full(bench):
     import os
     import subprocess

@@ -9,7 +9,7 @@ import threading
 import time
 
 from harness import h2raw, transport
-from harness.checks import check, only, same, true
+from harness.checks import check, only, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.h2raw import Frames
@@ -38,7 +38,7 @@ def alive(connection, target="/x"):
     same((answer.status, bytes(answer.body), answer.ended), (200, b"hello", True), "a request afterwards on the same connection")
 
 
-@check("h2: settings: windows of 1 MiB at the start, max-streams, extended CONNECT, no priorities of RFC 7540, no push")
+@check("settings: windows of 1 MiB at the start, max-streams, extended CONNECT, no priorities of RFC 7540, no push", area="h2")
 def settings(bench):
     _, pawl = begin(bench, listen={"max-streams": 77})
     connection = frames(bench, pawl)
@@ -52,7 +52,7 @@ def settings(bench):
     true(MIB <= connection.window + 0 <= 16 * MIB, f"connection window {connection.window}")
 
 
-@check("h2: max-window bounds what a connection is promised")
+@check("max-window bounds what a connection is promised", area="h2")
 def most(bench):
     origin, pawl = begin(bench, listen={"max-window": "2M"}, site={"plain-uploads": "stream"})
     origin.at("/in", stored)
@@ -64,7 +64,7 @@ def most(bench):
     true(65535 + connection.credited.get(0, 0) - sent <= 2 * MIB, f"promised beyond what came: {65535 + connection.credited.get(0, 0) - sent}")
 
 
-@check("h2: 102, 103 and 104 are HEADERS before the answer, in order, with lower case names")
+@check("102, 103 and 104 are HEADERS before the answer, in order, with lower case names", area="h2")
 def interim(bench):
     origin, pawl = begin(bench)
     interims = (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n",
@@ -79,7 +79,7 @@ def interim(bench):
     true(all(n == n.lower() and n not in ("connection", "transfer-encoding", "keep-alive") for n, _ in answer.fields), f"fields {answer.fields}")
 
 
-@check("h2: an upload is announced by an interim HEADERS before its body, and told its progress")
+@check("an upload is announced by an interim HEADERS before its body, and told its progress", area="h2")
 def announced(bench):
     origin = bench.origin()
     origin.default = stored
@@ -101,7 +101,7 @@ def announced(bench):
     same(bytes(connection.answer(stream).body), b"got 3000000 bytes", "answer")
 
 
-@check("h2: trailers of an origin come as HEADERS that end the stream, for a client that takes them")
+@check("trailers of an origin come as HEADERS that end the stream, for a client that takes them", area="h2")
 def trailers(bench):
     origin, pawl = begin(bench)
     origin.at("/t", Resource(b"body", framing="chunked", trailers=(("X-Sum", "abc"), ("Content-Length", "9")), fields=NO_STORE))
@@ -113,7 +113,7 @@ def trailers(bench):
     true(answer.ended and answer.trailers in (None, [("x-sum", "abc")]), f"without TE: {answer} {answer.trailers}")
 
 
-@check("h2: RST_STREAM where HTTP/1.1 cuts: a body that cannot be finished; the connection and other streams go on")
+@check("RST_STREAM where HTTP/1.1 cuts: a body that cannot be finished; the connection and other streams go on", area="h2")
 def truncated(bench):
     origin, pawl = begin(bench, upstream={"resume-attempts": 2})
     content = Content("h2-truncated", 100_000)
@@ -130,7 +130,7 @@ def truncated(bench):
     same(connection.goaways, [], "GOAWAY")
 
 
-@check("h2: an early answer comes whole, then RST_STREAM(NO_ERROR) asks for no more; the connection goes on")
+@check("an early answer comes whole, then RST_STREAM(NO_ERROR) asks for no more; the connection goes on", area="h2")
 def early(bench):
     origin, pawl = begin(bench)
 
@@ -155,7 +155,7 @@ def early(bench):
     alive(connection)
 
 
-@check("h2: content-length is held to: too much, too little and none at the end are stream errors, never whole requests at the origin")
+@check("content-length is held to: too much, too little and none at the end are stream errors, never whole requests at the origin", area="h2")
 def length(bench):
     origin, pawl = begin(bench)
     origin.at("/in", stored)
@@ -175,7 +175,7 @@ def length(bench):
     same(whole(origin, "/in"), [], "whole requests at the origin")
 
 
-@check("h2: a request is whole at its origin with the end of its stream, not with the last byte it announced")
+@check("a request is whole at its origin with the end of its stream, not with the last byte it announced", area="h2")
 def whole_at_end(bench):
     origin, pawl = begin(bench, site={"plain-uploads": "stream"})
     origin.at("/in", stored)
@@ -219,7 +219,7 @@ BAD = {  # name: fields of a request (None: the right scheme) that RFC 9113 8.2,
 }
 
 
-@check("h2: header rules (RFC 9113 8.2 and 8.3): what breaks them is refused on its stream and never reaches the origin")
+@check("header rules (RFC 9113 8.2 and 8.3): what breaks them is refused on its stream and never reaches the origin", area="h2")
 def rules(bench):
     origin, pawl = begin(bench)
     origin.default = Resource(b"reached", fields=NO_STORE)
@@ -245,7 +245,7 @@ def rules(bench):
     true(not wrong, f"{len(wrong)} of {len(BAD)}: {wrong}")
 
 
-@check("h2: cookies in pieces become one field, authority becomes Host, a Host alone will do")
+@check("cookies in pieces become one field, authority becomes Host, a Host alone will do", area="h2")
 def cookies(bench):
     origin, pawl = begin(bench)
     connection = frames(bench, pawl)
@@ -256,7 +256,7 @@ def cookies(bench):
     same(connection.answer(connection.request("/x?3", fields=(("host", "pawl.test"),))).status, 200, "answer with both")
 
 
-@check("h2: HEAD, 204 and 304 have no DATA, and HEAD keeps content-length")
+@check("HEAD, 204 and 304 have no DATA, and HEAD keeps content-length", area="h2")
 def bodiless(bench):
     origin, pawl = begin(bench)
     origin.at("/none", Resource(b"", status=204, fields=NO_STORE))
@@ -271,7 +271,7 @@ def bodiless(bench):
             same(answer.get("content-length"), "5", "content-length of HEAD")
 
 
-@check("h2: windows of the client are obeyed to the byte, and changes of SETTINGS count at once")
+@check("windows of the client are obeyed to the byte, and changes of SETTINGS count at once", area="h2")
 def windows(bench):
     origin, pawl = begin(bench)
     content = Content("h2-windows", 300_000)
@@ -295,7 +295,7 @@ def windows(bench):
     alive(connection)
 
 
-@check("h2: more streams than max-streams are refused with REFUSED_STREAM, and the others are answered")
+@check("more streams than max-streams are refused with REFUSED_STREAM, and the others are answered", area="h2")
 def many(bench):
     origin, pawl = begin(bench, listen={"max-streams": 20})
     gate = threading.Event()
@@ -333,20 +333,20 @@ def two(bench, one_fields=(), two_fields=()):
     return one, two, meanwhile
 
 
-@check("h2: two large answers without Priority take turns")
+@check("two large answers without Priority take turns", area="h2", tags=("alone",))
 def turns(bench):
     one, two_, (first, second) = two(bench)
     true(first > 0 and 0.4 < second / first < 2.5, f"shares while both ran: {first} and {second}")
 
 
-@check("h2: Priority: the more urgent answer goes first, though it was asked for later (RFC 9218)")
+@check("Priority: the more urgent answer goes first, though it was asked for later (RFC 9218)", area="h2", tags=("alone",))
 def urgent(bench):
     one, two_, (first, second) = two(bench, (("priority", "u=7"),), (("priority", "u=0"),))
     true(two_.ended_at < one.ended_at, "the urgent one ended last")
     true(first < second / 4, f"{first} bytes of the other went out beside {second} urgent ones")
 
 
-@check("h2: PRIORITY_UPDATE changes the order of what is under way")
+@check("PRIORITY_UPDATE changes the order of what is under way", area="h2", tags=("alone",))
 def update(bench):
     origin, pawl = begin(bench)
     for name in ("one", "two"):
@@ -361,7 +361,7 @@ def update(bench):
     true(not connection.streams[first].ended and connection.streams[first].count < 9 * MIB, f"the other: {connection.streams[first]}")
 
 
-@check("h2: an upload that its origin does not take holds no other stream of the connection")
+@check("an upload that its origin does not take holds no other stream of the connection", area="h2")
 def held(bench):
     origin, pawl = begin(bench)
     gate = threading.Event()
@@ -386,7 +386,7 @@ def held(bench):
 
 
 # -- life --------------------------------------------------------------------------------------------------------------
-@check("h2: SIGTERM drains: GOAWAY(NO_ERROR), what runs ends whole, no new streams, exit 0")
+@check("SIGTERM drains: GOAWAY(NO_ERROR), what runs ends whole, no new streams, exit 0", area="h2")
 def drain(bench):
     origin, pawl = begin(bench, pawl={"drain-timeout": "20s"})
     gate, content = threading.Event(), Content("h2-drain", 2 * MIB)
@@ -408,7 +408,7 @@ def drain(bench):
     same(pawl.wait(8), 0, "exit code")
 
 
-@check("h2: time limits: a preface or a head that does not come, and idle connections")
+@check("time limits: a preface or a head that does not come, and idle connections", area="h2")
 def limits(bench):
     _, pawl = begin(bench, listen={"header-timeout": "500ms", "keepalive-timeout": "600ms"})
     begun = time.monotonic()
@@ -419,11 +419,11 @@ def limits(bench):
     slow.frame(h2raw.HEADERS, h2raw.END_STREAM, 1, slow.block_of(slow.head("/x"))[:5])
     for name, each in (("half a preface", half), ("half a head", slow), ("idle", idle)):
         true(each.until_end(5) != "timeout", f"{name} is held")
-    true(time.monotonic() - begun < 5, "slow")
+    timely(time.monotonic() - begun < 5, "slow")
     same(idle.goaway, h2raw.NO_ERROR, "GOAWAY of an idle connection")
 
 
-@check("h2: http2 = off: HTTP/1.1 is what there is")
+@check("http2 = off: HTTP/1.1 is what there is", area="h2")
 def off(bench):
     _, pawl = begin(bench, listen={"http2": "off"})
     if bench.over == "h2":
@@ -445,7 +445,7 @@ def accept(key):
     return base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
 
 
-@check("h2: WebSocket by extended CONNECT (RFC 8441): echo both ways, large, half-closed; a refusal is an answer")
+@check("WebSocket by extended CONNECT (RFC 8441): echo both ways, large, half-closed; a refusal is an answer", area="h2")
 def websocket(bench):
     origin, pawl = begin(bench)
 
@@ -488,7 +488,7 @@ def websocket(bench):
     alive(connection)
 
 
-@check("h2: a WebSocket whose client resets the stream ends at the origin; one whose origin resets ends at the client")
+@check("a WebSocket whose client resets the stream ends at the origin; one whose origin resets ends at the client", area="h2")
 def websocket_ends(bench):
     origin, pawl = begin(bench)
     ended = threading.Event()
@@ -520,7 +520,7 @@ def websocket_ends(bench):
     alive(connection)
 
 
-@check("h2: a stream that is reset ends its request at the origin, and nothing else of the connection")
+@check("a stream that is reset ends its request at the origin, and nothing else of the connection", area="h2")
 def cancelled(bench):
     origin, pawl = begin(bench)
     origin.at("/endless", Resource(Content("h2-endless", 1 << 30), fields=NO_STORE))

@@ -30,7 +30,7 @@ def run(*command, seconds=60, good=(0,)):
     return done.stdout
 
 
-@check("client: h2load: thousands of requests on many streams, all answered with the right sizes", **SECURE)
+@check("h2load: thousands of requests on many streams, all answered with the right sizes", area="client", tags=("h2c",), **SECURE)
 def load(bench):
     origin = bench.origin()
     origin.at("/kept", Resource(Content("h2load", 20_000), fields=FRESH))
@@ -46,7 +46,7 @@ def load(bench):
         same(int(data.group(3)), count * size, f"{target}: bytes of data")
 
 
-@check("client: nghttp: bodies from hits, misses and an origin that breaks are whole; uploads arrive", **H2)
+@check("nghttp: bodies from hits, misses and an origin that breaks are whole; uploads arrive", area="client", tags=("h2c",), **H2)
 def nghttp(bench):
     origin = bench.origin()
     content = Content("nghttp", 6 * MIB)
@@ -67,7 +67,7 @@ def nghttp(bench):
     same([len(r.body) for r in asked(origin)], [content.size] * 2, "uploads at the origin")
 
 
-@check("client: Chromium downloads whole from an origin that breaks and knows no ranges", seconds=120, over=("h2",), why="it chooses HTTP/2 itself")
+@check("Chromium downloads whole from an origin that breaks and knows no ranges", area="client", seconds=120, over=("h2",), why="it chooses HTTP/2 itself")
 def broken_origin(bench):
     origin = bench.origin()
     content = Content("h2-chromium", 12_000_000)
@@ -111,7 +111,7 @@ async function download(url) {
 </script>"""
 
 
-@check("client: a page in Chromium goes on with Range and If-Range where its connection was cut", seconds=120, **BROWSER)
+@check("a page in Chromium goes on with Range and If-Range where its connection was cut", area="client", seconds=120, **BROWSER)
 def page(bench):
     origin = bench.origin()
     content = Content("h2-page", 12_000_000)

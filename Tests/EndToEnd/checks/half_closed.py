@@ -132,17 +132,17 @@ def all_answered(bench, **site):
     same(failures, [], "requests in one go, then FIN")
 
 
-@check("half-closed: requests in one go before FIN are all answered, in order, and then comes FIN", seconds=120)
+@check("requests in one go before FIN are all answered, in order, and then comes FIN", area="half-closed", seconds=120)
 def answered(bench):
     all_answered(bench)
 
 
-@check("half-closed: the same where ordinary uploads are spooled", seconds=120)
+@check("the same where ordinary uploads are spooled", area="half-closed", seconds=120)
 def answered_spooled(bench):
     all_answered(bench, **{"plain-uploads": "spool"})
 
 
-@check("half-closed: a request that FIN cuts is not worked on as if it were whole; those before it are answered", seconds=120)
+@check("a request that FIN cuts is not worked on as if it were whole; those before it are answered", area="half-closed", seconds=120)
 def cut_last(bench):
     for mode in ("stream", "spool"):
         origin, pawl = begin_named(bench, mode)
@@ -179,7 +179,7 @@ def check_cut(pawl, before, last, cut, expected, number):
     return None if ended in ("fin", "rst") else f"ended by {ended}"
 
 
-@check("half-closed: an upload whose creation FIN cuts stays where it was cut", seconds=60)
+@check("an upload whose creation FIN cuts stays where it was cut", area="half-closed", seconds=60)
 def cut_upload(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)

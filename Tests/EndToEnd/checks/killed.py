@@ -57,19 +57,19 @@ def goes_on(bench, count, seed, framing="length", size=24 * MIB, pace=16 * MIB):
     return zeros, resumed
 
 
-@check("killed: a client that holds more than the catalogue knows goes on after kill -9, also in the midst of the comparison", seconds=1800)
+@check("a client that holds more than the catalogue knows goes on after kill -9, also in the midst of the comparison", area="killed", seconds=1800)
 def length(bench):
     zeros, resumed = goes_on(bench, KILLS, 1)
     true(not zeros, f"{len(zeros)} of {resumed} resumptions began at zero: {zeros[:5]}")
 
 
-@check("killed: the same of a body of unknown length", seconds=1800)
+@check("the same of a body of unknown length", area="killed", seconds=1800)
 def chunked(bench):
     zeros, resumed = goes_on(bench, KILLS, 2, "chunked")
     true(not zeros, f"{len(zeros)} of {resumed} resumptions began at zero: {zeros[:5]}")
 
 
-@check("killed: bytes that are not what was recorded do not count after kill -9", seconds=120)
+@check("bytes that are not what was recorded do not count after kill -9", area="killed", seconds=120)
 def spoiled(bench):
     size = 24 * MIB
     content = Content("spoiled", size)

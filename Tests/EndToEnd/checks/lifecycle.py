@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
@@ -16,7 +16,7 @@ FRESH = (("Cache-Control", "max-age=600"),)
 MIB = 1 << 20
 
 
-@check("life: SIGTERM drains: running transfers end whole, new connections are refused, exit 0")
+@check("SIGTERM drains: running transfers end whole, new connections are refused, exit 0", area="life", tags=("every",))
 def drain(bench):
     origin = bench.origin()
     content = Content("drain", 4 * MIB)
@@ -55,7 +55,7 @@ def drain(bench):
     same(pawl.wait(5), 0, "exit code")
 
 
-@check("life: drain-timeout ends what does not end by itself; the fill is kept")
+@check("drain-timeout ends what does not end by itself; the fill is kept", area="life", tags=("every",))
 def drain_timeout(bench):
     origin = bench.origin()
     content = Content("drain2", 4 * MIB)
@@ -67,14 +67,14 @@ def drain_timeout(bench):
     client.response(limit=MIB, keep=False)
     begun = time.monotonic()
     same(pawl.stop(10), 0, "exit code")
-    true(0.5 < time.monotonic() - begun < 5, f"ended after {time.monotonic() - begun:.1f} s")
+    timely(0.5 < time.monotonic() - begun < 5, f"ended after {time.monotonic() - begun:.1f} s")
     gate.set()
     pawl.start()
     same(get(pawl.address, "/x", keep=False).sha, content.sha256(), "body after the restart")
     true(origin.sent("/x") <= content.size + MIB, f"{origin.sent('/x')} bytes")
 
 
-@check("life: SIGTERM with nothing running ends at once; SIGINT too")
+@check("SIGTERM with nothing running ends at once; SIGINT too", area="life")
 def quick_end(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, pawl={"drain-timeout": "20s"})
@@ -82,11 +82,11 @@ def quick_end(bench):
         begun = time.monotonic()
         pawl.signal(number)
         same(pawl.wait(10), 0, f"exit code after {number}")
-        true(time.monotonic() - begun < 2, "slow")
+        timely(time.monotonic() - begun < 2, "slow")
         pawl.start()
 
 
-@check("life: SIGHUP reloads: new settings count, running transfers go on, a wrong file changes nothing")
+@check("SIGHUP reloads: new settings count, running transfers go on, a wrong file changes nothing", area="life")
 def reload(bench):
     one, two = bench.origin(), bench.origin()
     content = Content("reload", 2 * MIB)
@@ -116,7 +116,7 @@ def reload(bench):
     true(get(pawl.address, "/kept").hit, "the cache was lost")
 
 
-@check("life: SIGHUP reopens a log that was moved away")
+@check("SIGHUP reopens a log that was moved away", area="life")
 def reopen(bench):
     origin = bench.origin()
     origin.default = Resource(b"x")
@@ -131,7 +131,7 @@ def reopen(bench):
     true("/after" in str(pawl.access("/after")), "nothing in the new log")
 
 
-@check("life: tells systemd READY=1 when it accepts, STOPPING=1 when it ends; Ready line")
+@check("tells systemd READY=1 when it accepts, STOPPING=1 when it ends; Ready line", area="life")
 def notify(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x"))
@@ -149,7 +149,7 @@ def notify(bench):
     same(pawl.wait(10), 0, "exit code")
 
 
-@check("life: thousands of connections and requests leave no descriptor and little memory behind", seconds=90)
+@check("thousands of connections and requests leave no descriptor and little memory behind", area="life", seconds=90)
 def leaks(bench):
     origin = bench.origin()
     content = Content("leaks", 200_000)

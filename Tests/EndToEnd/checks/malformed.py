@@ -12,7 +12,7 @@ only(V1, "bytes that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", _
 
 
 def row_check(kind, row, run):
-    @check(f"malformed: {kind}, row {row}", seconds=180)
+    @check(f"{kind}, row {row}", area="malformed", seconds=180)
     def one(bench):
         # With `http2 = on` the preface in clear begins HTTP/2: h2.py.
         listen = {"header-timeout": "2s", "http2": "off"} if row == 28 else {"header-timeout": "2s"}
@@ -27,7 +27,7 @@ for number in sorted({case[0] for case in malformed.response_cases()}):
     row_check("responses", number, malformed.run_responses)
 
 
-@check("malformed: responses (Hygiene, bytes on an idle connection): unsolicited bytes on an idle connection are never an answer")
+@check("responses (Hygiene, bytes on an idle connection): unsolicited bytes on an idle connection are never an answer", area="malformed")
 def unsolicited(bench):
     sockets = []
 
@@ -53,7 +53,7 @@ def unsolicited(bench):
             time.sleep(wait)
 
 
-@check("malformed: requests (Hygiene, early final response): see early answers and time limits; a refusal can be read by a client that sends on")
+@check("requests (Hygiene, early final response): see early answers and time limits; a refusal can be read by a client that sends on", area="malformed")
 def lingering(bench):
     with RawOrigin() as origin:
         pawl = bench.pawl(origin.url)
@@ -69,7 +69,7 @@ def lingering(bench):
                 same((answer.status, answer.complete), (400, True), f"answer to a client that goes on sending: {answer}")
 
 
-@check("malformed: a head in single bytes, and cut at every place", seconds=90)
+@check("a head in single bytes, and cut at every place", area="malformed", seconds=90)
 def fragments(bench):
     with RawOrigin(lambda c, n, h: (malformed.OK, "keep")) as origin:
         pawl = bench.pawl(origin.url)
@@ -88,7 +88,7 @@ def fragments(bench):
                 same((answer.status, answer.body), (200, b"ok"), f"cut at {cut}")
 
 
-@check("malformed: random mutations of valid requests: pawl lives, and what goes on is one clean request each", seconds=120)
+@check("random mutations of valid requests: pawl lives, and what goes on is one clean request each", area="malformed", seconds=120)
 def mutations(bench):
     import random
     import re

@@ -23,7 +23,7 @@ def rest(pawl, path, tag, *fields):
     return get(pawl.address, path, fields=(("Range", f"bytes={MIB}-"), ("If-Range", tag)) + fields, keep=False)
 
 
-@check("no-cache: with resume-ttl-no-cache a body made anew for each request is finished from the copy that it began with; others get a new one")
+@check("with resume-ttl-no-cache a body made anew for each request is finished from the copy that it began with; others get a new one", area="no-cache")
 def own_copy(bench):
     origin, pawl = made_anew(bench, **{"resume-ttl-no-cache": "on", "resume-ttl": "60s"})
     for number, value in enumerate(VALUES):
@@ -39,7 +39,7 @@ def own_copy(bench):
         same(get(pawl.address, path, keep=False).hit, False, f"{value}: a plain request")
 
 
-@check("no-cache: by default such a body is asked for again, and never goes on with other bytes")
+@check("by default such a body is asked for again, and never goes on with other bytes", area="no-cache")
 def by_default(bench):
     origin, pawl = made_anew(bench)
     for number in range(2):
@@ -53,7 +53,7 @@ def advice(pawl):
     return [re.sub(r"^\S+ ", "", line) for line in pawl.log().splitlines() if " not-resumable " in line]
 
 
-@check("no-cache: what can not be resumed for lack of a setting is said once an hour, with the lines to write; with them, it is not")
+@check("what can not be resumed for lack of a setting is said once an hour, with the lines to write; with them, it is not", area="no-cache")
 def said(bench):
     origin = bench.origin()
     for name, fields in (("zip", (("Cache-Control", "no-cache"),)), ("export", (("Cache-Control", "private"),)), ("secret", (("Cache-Control", "no-store"),)),

@@ -27,7 +27,7 @@ def nodes(bench, count):
     return [bench.origin() for _ in range(count)]
 
 
-@check("nodes: two and three nodes with validators of their own: downloads that break several times come whole, kept and unkept", seconds=120)
+@check("two and three nodes with validators of their own: downloads that break several times come whole, kept and unkept", area="nodes", seconds=120)
 def breaks(bench):
     content = Content("nodes", 3 * MIB)
     for count in (2, 3):
@@ -49,7 +49,7 @@ def breaks(bench):
                 same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{count} nodes, {kind}, {fields}, {how}")
 
 
-@check("nodes: one that goes for good in mid body is made up for by another, which is compared; the log says once that their tags differ", seconds=60)
+@check("one that goes for good in mid body is made up for by another, which is compared; the log says once that their tags differ", area="nodes", seconds=60)
 def gone(bench):
     content = Content("gone", 3 * MIB)
     for kind, made in KINDS.items():
@@ -79,7 +79,7 @@ def gone(bench):
             same(len(lines), 1 if kind in ("own strong tags", "own weak tags") else 0, f"{kind}: {lines}")
 
 
-@check("nodes: another that has other bytes is never joined: the body ends visibly, or comes whole from the one that began it")
+@check("another that has other bytes is never joined: the body ends visibly, or comes whole from the one that began it", area="nodes")
 def others(bench):
     content, other = Content("mine", 2 * MIB), Content("others", 2 * MIB)
     for kind, made in KINDS.items():
@@ -100,7 +100,7 @@ def others(bench):
                 true(answer.complete, f"{kind}: the node that began it still has it: {answer}")
 
 
-@check("nodes: stale bodies are validated under the tags of all nodes, once these are proven equal: no fetch after that")
+@check("stale bodies are validated under the tags of all nodes, once these are proven equal: no fetch after that", area="nodes")
 def validated(bench):
     content = Content("validated", MIB)
     origins = nodes(bench, 2)
@@ -157,7 +157,7 @@ def closed_port():
         return listener.getsockname()[1]
 
 
-@check("nodes: one that refuses rests, is said once, and gets requests again when it is back", **CHOICE)
+@check("one that refuses rests, is said once, and gets requests again when it is back", area="nodes", **CHOICE)
 def refusing(bench):
     port = closed_port()
     alive = answering(bench, 1)[0]
@@ -173,7 +173,7 @@ def refusing(bench):
     same(len(events(pawl, "node-down")), 1, "news of the refusals")
 
 
-@check("nodes: one that does not answer in time rests: the requests after it do not wait", **CHOICE)
+@check("one that does not answer in time rests: the requests after it do not wait", area="nodes", **CHOICE)
 def silent(bench):
     origins = answering(bench, 2)
     release = threading.Event()
@@ -189,7 +189,7 @@ def silent(bench):
     release.set()
 
 
-@check("nodes: errors in a row rest one when they come from several paths, and not from one", **CHOICE)
+@check("errors in a row rest one when they come from several paths, and not from one", area="nodes", **CHOICE)
 def erring(bench):
     origins = answering(bench, 2)
     origins[0].default = Resource(b"broken", status=503)
@@ -211,7 +211,7 @@ def erring(bench):
     same(len(events(pawl, "node-down")), 1, "no more news")
 
 
-@check("nodes: the last one that works goes on, whatever it answers; a limit of 0 rests nobody for errors", **CHOICE)
+@check("the last one that works goes on, whatever it answers; a limit of 0 rests nobody for errors", area="nodes", **CHOICE)
 def last(bench):
     origin = bench.origin()
     origin.default = Resource(b"broken", status=500)
@@ -226,7 +226,7 @@ def last(bench):
     same(served(origins), [10, 10], "with a limit of 0")
 
 
-@check("nodes: what may change something is sent to one node, once; a connect that is refused moves on", **CHOICE)
+@check("what may change something is sent to one node, once; a connect that is refused moves on", area="nodes", **CHOICE)
 def unsafe(bench):
     origins = nodes(bench, 2)
     for origin in origins:
@@ -261,7 +261,7 @@ def unsafe(bench):
         same((ask(other, "/", "POST", b"x").status, len(moved.requests)), (200, turn + 1), "a POST past a node that refuses")
 
 
-@check("nodes: checks take a node out and bring it back, each said once; a reload begins and ends them", **CHOICE)
+@check("checks take a node out and bring it back, each said once; a reload begins and ends them", area="nodes", **CHOICE)
 def checked(bench):
     origins = answering(bench, 2)
     state = {"up": 200}
@@ -303,7 +303,7 @@ def checked(bench):
     wait_for(lambda: all(origin.count("/up") > count for origin, count in zip(origins, counts)), 10, "checks again")
 
 
-@check("nodes: checks of https nodes go by the upstream's TLS settings", **CHOICE)
+@check("checks of https nodes go by the upstream's TLS settings", area="nodes", **CHOICE)
 def checked_tls(bench):
     pairs = [certificates.server(), certificates.authority("Authority of nobody").leaf("nobody")]
     origins = []
@@ -322,7 +322,7 @@ def checked_tls(bench):
         same(ask(pawl, f"/{turn}").status, 200, "a request")
 
 
-@check("nodes: checks that fail everywhere keep nobody from being asked, and one that is silent is out as well", **CHOICE)
+@check("checks that fail everywhere keep nobody from being asked, and one that is silent is out as well", area="nodes", **CHOICE)
 def unchecked(bench):
     origins = answering(bench, 2)
     checks = {"check-path": "/up", "check-interval": "50ms", "check-timeout": "200ms", "check-fall": "1", "check-rise": "1"}
@@ -338,7 +338,7 @@ def unchecked(bench):
     held.set()
 
 
-@check("nodes: weights, and backups, which are asked while all others rest", **CHOICE)
+@check("weights, and backups, which are asked while all others rest", area="nodes", **CHOICE)
 def shares(bench):
     origins = answering(bench, 3)
     urls = [f"{origins[0].url} weight=3", origins[1].url, f"{origins[2].url} backup"]
@@ -356,7 +356,7 @@ def shares(bench):
     same(len(origins[2].requests), 10, "the backup while none works")
 
 
-@check("nodes: least connections leave out those that are busy", **CHOICE)
+@check("least connections leave out those that are busy", area="nodes", **CHOICE)
 def least(bench):
     origins = answering(bench, 2)
     release = threading.Event()
@@ -386,7 +386,7 @@ def least(bench):
     same(served(origins), [5, 5], "in turn, once none is busy")
 
 
-@check("nodes: by hash a target stays with its node; one that goes moves its own share alone, and has it again when it is back", **CHOICE)
+@check("by hash a target stays with its node; one that goes moves its own share alone, and has it again when it is back", area="nodes", **CHOICE)
 def hashed(bench):
     origins = answering(bench, 3)
     pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"balance": "hash", "max-rest": "1s"})

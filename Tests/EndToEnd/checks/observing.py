@@ -16,7 +16,7 @@ FRESH = (("Cache-Control", "max-age=600"),)
 COMBINED = re.compile(r'127\.0\.0\.1 - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "([^"]*)" (\d{3}) (\d+) "([^"]*)" "([^"]*)"')
 
 
-@check("log: combined is nginx's, with its escapes")
+@check("combined is nginx's, with its escapes", area="log")
 def combined(bench):
     origin = bench.origin()
     origin.default = Resource(b"0123456789", fields=FRESH)
@@ -41,7 +41,7 @@ def value(line, *parts):
     return None
 
 
-@check("log: json tells bytes from cache, origin, resumed, replayed, resumes, who ended it and why, request id")
+@check("json tells bytes from cache, origin, resumed, replayed, resumes, who ended it and why, request id", area="log")
 def json_lines(bench):
     origin = bench.origin()
     content = Content("json", 4 * MIB)
@@ -74,7 +74,7 @@ def json_lines(bench):
     true(all(value(line, "request", "id") or value(line, "id") for line in lines), "request ids")
 
 
-@check("log: the event log names each resumption and each cut with its reason")
+@check("the event log names each resumption and each cut with its reason", area="log")
 def events(bench):
     origin = bench.origin()
     content = Content("events", 2 * MIB)
@@ -92,7 +92,7 @@ def events(bench):
             true(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|notice|warning|error) \S+", each), f"form of {each!r}")
 
 
-@check("log: hostile request lines stay one line and valid JSON")
+@check("hostile request lines stay one line and valid JSON", area="log")
 def hostile(bench):
     origin = bench.origin()
     origin.default = Resource(b"x")

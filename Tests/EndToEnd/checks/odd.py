@@ -55,22 +55,22 @@ def spoiled(bench, fields=(), is_filling=False):
     return found
 
 
-@check("odd: after whatever the origin says to one client the rest of a stored body is there for another", seconds=120)
+@check("after whatever the origin says to one client the rest of a stored body is there for another", area="odd", seconds=120)
 def stored(bench):
     same(spoiled(bench), [], "where it began anew")
 
 
-@check("odd: the same of a body that is fresh for a while", seconds=120)
+@check("the same of a body that is fresh for a while", area="odd", seconds=120)
 def fresh(bench):
     same(spoiled(bench, (("Cache-Control", "max-age=600"),)), [], "where it began anew")
 
 
-@check("odd: the same of a body that is still coming", seconds=120)
+@check("the same of a body that is still coming", area="odd", seconds=120)
 def filling(bench):
     same(spoiled(bench, is_filling=True), [], "where it began anew")
 
 
-@check("odd: errors for one client's requests push nobody's body out, however many, and what comes after is compared with it")
+@check("errors for one client's requests push nobody's body out, however many, and what comes after is compared with it", area="odd")
 def many(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(b"no\n", status=503, fields=(FRESH,)) if r.get("X-Odd") else Resource(CONTENT))
@@ -83,7 +83,7 @@ def many(bench):
     same((got.status, got.sha), (206, CONTENT.sha256(MIB)), "the rest with the first tag")
 
 
-@check("odd: an origin that refuses to go on for the one who asked keeps nobody else from going on")
+@check("an origin that refuses to go on for the one who asked keeps nobody else from going on", area="odd")
 def refused(bench):
     origin = bench.origin()
     for status in (400, 401, 403, 302):

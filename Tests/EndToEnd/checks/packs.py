@@ -41,7 +41,7 @@ def files(pawl, folder):
     return [f for f in (pawl.folder / "cache" / folder).rglob("*") if f.is_file() and f.stat().st_size > 0]
 
 
-@check("packs: small bodies have no files of their own, and each is found after kill -9 and after SIGTERM")
+@check("small bodies have no files of their own, and each is found after kill -9 and after SIGTERM", area="packs")
 def restarts(bench):
     origin, pages = bench.origin(), contents()
     serve(origin, pages)
@@ -56,7 +56,7 @@ def restarts(bench):
     same(origin.count("/0"), 1, "requests at the origin")
 
 
-@check("packs: kill -9 while small bodies come, again and again: no answer is a wrong one, before and after", seconds=90)
+@check("kill -9 while small bodies come, again and again: no answer is a wrong one, before and after", area="packs", seconds=90)
 def kills(bench):
     rng, origin, pages = random.Random(7), bench.origin(), contents()
     serve(origin, pages)
@@ -74,7 +74,7 @@ def kills(bench):
     same(ask_all(pawl, pages), COUNT, "hits at the end")
 
 
-@check("packs: whatever bytes of a pack are damaged, nobody gets one of them; the rest is still there", seconds=90)
+@check("whatever bytes of a pack are damaged, nobody gets one of them; the rest is still there", area="packs", seconds=90)
 def damage(bench):
     rng, origin, pages = random.Random(11), bench.origin(), contents()
     serve(origin, pages, etag='"p"', ranges=True)
@@ -110,7 +110,7 @@ def damage(bench):
         ask_all(pawl, pages)
 
 
-@check("packs: in a cache that is too small for all, what is asked for often stays, and what is given is right", seconds=120)
+@check("in a cache that is too small for all, what is asked for often stays, and what is given is right", area="packs", seconds=120)
 def evicts(bench):
     origin, pages = bench.origin(), contents(3000, "small", 60_000)
     serve(origin, pages)
@@ -127,7 +127,7 @@ def evicts(bench):
     true("body-refused" not in pawl.log(), "every body found its place")
 
 
-@check("packs: what an unsafe request or a newer answer has made out of date stays so over kill -9")
+@check("what an unsafe request or a newer answer has made out of date stays so over kill -9", area="packs")
 def outdated(bench):
     origin = bench.origin()
     versions = [Content(f"version {n}", 9000) for n in range(3)]

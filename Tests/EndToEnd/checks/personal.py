@@ -35,7 +35,7 @@ def resume(pawl, path, user, tag, start=MIB, *more):
     return get(pawl.address, path, fields=fields, keep=False)
 
 
-@check("private: the owner finishes an interrupted body with If-Range and the tag; nobody else, not by URL, not without the tag")
+@check("the owner finishes an interrupted body with If-Range and the tag; nobody else, not by URL, not without the tag", area="private")
 def owner(bench):
     origin, pawl = bench_with(bench, resume_private_no_store="on")
     for path in KINDS:
@@ -59,7 +59,7 @@ def owner(bench):
         same(answer.status, 200, f"{path}: If-None-Match with a private tag")
 
 
-@check("private: tags are random: two answers, two tags; no-store only by its own setting; off by default")
+@check("tags are random: two answers, two tags; no-store only by its own setting; off by default", area="private")
 def defaults(bench):
     origin, pawl = bench_with(bench)
     first, second = begin(pawl, "/private", ALICE), begin(pawl, "/private", ALICE)
@@ -72,7 +72,7 @@ def defaults(bench):
     same(first.get("ETag"), None, "tag with resume-private = off")
 
 
-@check("private: ends after its time; is not found over a restart by others", seconds=30)
+@check("ends after its time; is not found over a restart by others", area="private", seconds=30)
 def expires(bench):
     origin, pawl = bench_with(bench, resume_private="2s")
     first = begin(pawl, "/private", ALICE)
@@ -82,7 +82,7 @@ def expires(bench):
     true(origin.count("/private") > count and answer.status == 200, f"after its time: {answer}")
 
 
-@check("private: a broken origin is resumed for the owner too; the fill goes on while the owner is away")
+@check("a broken origin is resumed for the owner too; the fill goes on while the owner is away", area="private")
 def away(bench):
     origin, pawl = bench_with(bench)
     gate = threading.Event()
@@ -94,7 +94,7 @@ def away(bench):
     same((answer.status, answer.sha, origin.count("/report")), (206, content.sha256(MIB), 1), "rest of a report that was still being made")
 
 
-@check("private: owner by cookie:NAME")
+@check("owner by cookie:NAME", area="private")
 def cookie_owner(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(Content(f"{r.get('Cookie')}{r.serial}", 2 * MIB), fields=(("Cache-Control", "private"),)))
@@ -161,7 +161,7 @@ def each_origin(function):
 JAR, OTHER_JAR = ("Cookie", "session=ann; seen=1"), ("Cookie", "session=bob; seen=1")
 
 
-@check("private: visitors told apart by cookies alone: the tag is no credential, the origin is asked with their own", seconds=60)
+@check("visitors told apart by cookies alone: the tag is no credential, the origin is asked with their own", area="private", seconds=60)
 def cookies_alone(bench):
     origin, pawl = asking(bench)
 
@@ -186,7 +186,7 @@ def cookies_alone(bench):
     each_origin(row)
 
 
-@check("private: of a token nothing counts but its bytes: a refreshed one asks the origin and goes on, a forged one is refused by it", seconds=60)
+@check("of a token nothing counts but its bytes: a refreshed one asks the origin and goes on, a forged one is refused by it", area="private", seconds=60)
 def tokens(bench):
     origin, pawl = asking(bench)
 
@@ -212,7 +212,7 @@ def tokens(bench):
     each_origin(row)
 
 
-@check("private: a 304 with the strong tag moves no byte of the body, and nothing of another user's head comes with it")
+@check("a 304 with the strong tag moves no byte of the body, and nothing of another user's head comes with it", area="private")
 def not_modified(bench):
     origin = bench.origin()
     body = body_of("all")
@@ -225,7 +225,7 @@ def not_modified(bench):
     same((asked.status, asked.get("If-None-Match"), asked.get("Range"), asked.sent), (304, '"v1"', None, 0), "the question")
 
 
-@check("private: without any credential the tag is enough; an added cookie, credential or key asks the origin")
+@check("without any credential the tag is enough; an added cookie, credential or key asks the origin", area="private")
 def nobody(bench):
     origin, pawl = asking(bench)
     path, body = "/0", body_of("")
@@ -242,7 +242,7 @@ def nobody(bench):
         same((answer.status, answer.sha), (200, body_of(added[1]).sha256()), f"with {added[0]}")
 
 
-@check("private: X-Api-Key is a credential: another key, or none, opens nothing; the same one asks")
+@check("X-Api-Key is a credential: another key, or none, opens nothing; the same one asks", area="private")
 def api_key(bench):
     origin, pawl = asking(bench)
 
@@ -256,7 +256,7 @@ def api_key(bench):
     each_origin(row)
 
 
-@check("private: the same Authorization and other cookies, where owner names none of them, is another visitor; owner = none opens by the tag")
+@check("the same Authorization and other cookies, where owner names none of them, is another visitor; owner = none opens by the tag", area="private")
 def both(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(body_of(r.get("Cookie")), fields=KEPT))
@@ -276,7 +276,7 @@ def both(bench):
     same((answer.status, answer.sha, origin.count("/free")), (206, body_of("free").sha256(MIB), 1), "owner = none")
 
 
-@check("private: bytes that differ behind the client's offset are never joined: the client is cut off where they begin to")
+@check("bytes that differ behind the client's offset are never joined: the client is cut off where they begin to", area="private")
 def differs_later(bench):
     origin = bench.origin()
     body = body_of("ann", 8 * MIB)
@@ -297,7 +297,7 @@ def differs_later(bench):
         same((answer.status, answer.sha), (200, other.sha256()), f"from {offset}: the whole")
 
 
-@check("private: what the origin says to the asker is the answer: 403, 404, 503, a redirect, another length; kept under its own tag")
+@check("what the origin says to the asker is the answer: 403, 404, 503, a redirect, another length; kept under its own tag", area="private")
 def refusals(bench):
     origin = bench.origin()
     said = [None]
@@ -320,7 +320,7 @@ def refusals(bench):
     same(resume(pawl, "/x", JAR, tag).status, 206, "the first visitor")
 
 
-@check("private: over a restart and a reload with another owner list nobody gets more than before")
+@check("over a restart and a reload with another owner list nobody gets more than before", area="private")
 def reloaded(bench):
     origin, pawl = asking(bench, owner="cookie:session, authorization")
     path, mine = "/0", body_of("session=ann")
@@ -395,7 +395,7 @@ class Breaking:
         return first.get("ETag")
 
 
-@check("private: a body whose fill has ended goes on where it was: after the origin gave up, SIGTERM and kill -9; by a credential, a cookie or nothing; whatever the origin says of it", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
+@check("a body whose fill has ended goes on where it was: after the origin gave up, SIGTERM and kill -9; by a credential, a cookie or nothing; whatever the origin says of it", area="private", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
 def left(bench):
     for what, shown in SHOWN.items():
         b = Breaking(bench, what.replace(" ", "-"))
@@ -428,7 +428,7 @@ def left(bench):
         b.pawl.stop()
 
 
-@check("private: of a body whose fill has ended others get what the origin gives them: the same goes on, another is another, a forged token is refused", seconds=120, over=("clear",), why="what is kept is the same however it is sent")
+@check("of a body whose fill has ended others get what the origin gives them: the same goes on, another is another, a forged token is refused", area="private", seconds=120, over=("clear",), why="what is kept is the same however it is sent")
 def left_for_others(bench):
     b = Breaking(bench)
 
@@ -452,7 +452,7 @@ def left_for_others(bench):
     each_origin(row)
 
 
-@check("private: what is held in part is never joined to other content, and an answer that is not its rest takes nothing from it", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
+@check("what is held in part is never joined to other content, and an answer that is not its rest takes nothing from it", area="private", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
 def left_and_changed(bench):
     for what, shown in SHOWN.items():
         b = Breaking(bench, what.replace(" ", "-"))

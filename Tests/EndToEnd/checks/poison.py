@@ -1,5 +1,5 @@
 """A poisoned URL: requests of one client with fields of its choice, and after each what a plain GET of another one gets; before an origin that takes
-offence (harness/touchy.py). `Tests/Bars/run poison` does the same a hundred thousand times.
+offence (harness/touchy.py). `Tests/Acceptance/run poison` does the same a hundred thousand times.
 """
 
 import collections
@@ -21,7 +21,7 @@ def scene(bench):
     return origin, Touchy(origin), bench.pawl(origin, pawl={"log-level": "error"}, upstream={"max-connections": "256"}, extra=routes)
 
 
-@check("poison: whatever one client asks, a plain GET of another gets what it would have got", seconds=150)
+@check("whatever one client asks, a plain GET of another gets what it would have got", area="poison", seconds=150)
 def random_requests(bench):
     origin, touchy, pawl = scene(bench)
     played, found, words = poison.run(pawl.address, touchy, poison.cases(7, COUNT), forget=origin.forget, seconds=SECONDS)
@@ -31,7 +31,7 @@ def random_requests(bench):
     true(words["hit"] >= played / 5, f"a cache that keeps nothing proves nothing: {dict(words)}")
 
 
-@check("poison: an error that a plain GET got, and that says how long it is fresh, is kept for others")
+@check("an error that a plain GET got, and that says how long it is fresh, is kept for others", area="poison")
 def errors_are_kept(bench):
     origin, _, pawl = scene(bench)
     for status in (404, 410, 500, 503):

@@ -173,7 +173,7 @@ def files(visitor, served):
         visitor.note("Chromium: fetch", page.run("fetch('/text.txt').then(a => a.text()).then(t => t.length)"))
 
 
-@check("program: nginx with listings behind Config/fileserver.ini: pages as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("nginx with listings behind Config/fileserver.ini: pages as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def nginx(bench):
     def visit(visitor, served):
         files(visitor, served)
@@ -186,14 +186,14 @@ def nginx(bench):
         by_all(bench, "fileserver.ini", served)
 
 
-@check("program: nginx behind Config/minimal.ini: pages as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("nginx behind Config/minimal.ini: pages as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def smallest(bench):
     beside(bench, programs.NginxFiles, "minimal.ini", files)
     with programs.NginxFiles(bench.folder / "program-to-cut") as served:
         by_all(bench, "minimal.ini", served, clients={"curl -C -": curl})
 
 
-@check("program: python3 -m http.server behind Config/fileserver.ini: pages as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("python3 -m http.server behind Config/fileserver.ini: pages as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def http_server(bench):
     beside(bench, programs.HTTPServer, "fileserver.ini", files)
     with programs.HTTPServer(bench.folder / "program-to-cut") as served:
@@ -247,7 +247,7 @@ def dav(visitor, served):
     visitor.note("cadaver's file", hashlib.sha256((served.folder / "got.bin").read_bytes()).hexdigest() if (served.folder / "got.bin").exists() else None)
 
 
-@check("program: Apache with mod_dav behind Config/webdav.ini: WebDAV as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("Apache with mod_dav behind Config/webdav.ini: WebDAV as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def apache(bench):
     os.chmod(bench.folder, 0o755)  # Apache gives its files to a user of its own
     beside(bench, programs.Apache, "webdav.ini", dav)
@@ -314,7 +314,7 @@ def logged_in(served):
     return "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
 
 
-@check("program: PHP's server with sessions behind Config/sessions.ini: logins and forms as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("PHP's server with sessions behind Config/sessions.ini: logins and forms as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def php(bench):
     def visit(visitor, served):
         jar = served.folder / "jar"
@@ -351,7 +351,7 @@ print(json.dumps(seen))
 """
 
 
-@check("program: gunicorn with Flask behind Config/sessions.ini: logins and forms as without pawl, downloads cut on both sides come whole", seconds=90)
+@check("gunicorn with Flask behind Config/sessions.ini: logins and forms as without pawl, downloads cut on both sides come whole", area="program", seconds=90)
 def flask(bench):
     def visit(visitor, served):
         done = run([python(), "-c", FLASK_CLIENT, visitor.address, served.folder / "file.bin"])
@@ -375,7 +375,7 @@ def flask(bench):
             true(cut.front.cuts == 2, f"{name}: {cut.front.cuts} cuts")
 
 
-@check("program: gunicorn with Flask behind Config/appserver.ini: pages, logins and events as without pawl, exports and attachments cut on both sides come whole",
+@check("gunicorn with Flask behind Config/appserver.ini: pages, logins and events as without pawl, exports and attachments cut on both sides come whole", area="program",
        seconds=90)
 def appserver(bench):
     def visit(visitor, served):
@@ -394,7 +394,7 @@ def appserver(bench):
 
 
 # -- uploads ---------------------------------------------------------------------------------------------------------
-@check("program: gunicorn with Flask behind Config/uploads.ini: forms as without pawl; tus and the IETF draft through cuts come once, whole", seconds=90)
+@check("gunicorn with Flask behind Config/uploads.ini: forms as without pawl; tus and the IETF draft through cuts come once, whole", area="program", seconds=90)
 def uploads(bench):
     content = Content("upload", 6_000_000)
     file = bench.folder / "file.bin"
@@ -431,7 +431,7 @@ def uploads(bench):
 
 
 # -- TLS -------------------------------------------------------------------------------------------------------------
-@check("program: nginx, in clear and over TLS, behind Config/tls.ini: pages as without pawl for the names and certificates of clients, downloads cut on both sides come whole",
+@check("nginx, in clear and over TLS, behind Config/tls.ini: pages as without pawl for the names and certificates of clients, downloads cut on both sides come whole", area="program",
        seconds=90)
 def tls(bench):
     folder, authority = bench.folder / "tls", certificates.authority()
@@ -496,7 +496,7 @@ def pip_install(address, folder, what):
     return done.returncode, done.stderr.decode()[-300:], hashlib.sha256(b"".join(each.read_bytes() for each in sorted(target.rglob("*.bin")))).hexdigest()
 
 
-@check("program: pypiserver behind Config/registry.ini: twine and pip as without pawl, downloads cut on both sides come whole", seconds=120)
+@check("pypiserver behind Config/registry.ini: twine and pip as without pawl, downloads cut on both sides come whole", area="program", seconds=120)
 def pypiserver(bench):
     def visit(visitor, served):
         for path in ("/", "/simple/", "/simple/alpha/", "/packages/", "/simple/alpha", served.large, "/packages/nothing.whl"):
@@ -523,7 +523,7 @@ def pypiserver(bench):
         same((code, cut.front.cuts), (0, 1), f"pip install through a cut: {words}")
 
 
-@check("program: docker-registry behind Config/registry.ini: skopeo as without pawl, blobs cut on both sides come whole", seconds=120)
+@check("docker-registry behind Config/registry.ini: skopeo as without pawl, blobs cut on both sides come whole", area="program", seconds=120)
 def registry(bench):
     def copy(what, *words):
         folder = bench.folder / "skopeo"

@@ -60,7 +60,7 @@ HEADERS = {"v1": (v1(), "203.0.113.7"), "v1 IPv6": (v1("2001:db8::7", "2001:db8:
            "v2 LOCAL": (v2(command=0), "127.0.0.1"), "v2 LOCAL without addresses": (SIGNATURE + b"\x20\x00\x00\x00", "127.0.0.1")}
 
 
-@check("proxy protocol: the client it names is in the log and in X-Forwarded-For, in clear and before TLS, over HTTP/1.1 and HTTP/2")
+@check("the client it names is in the log and in X-Forwarded-For, in clear and before TLS, over HTTP/1.1 and HTTP/2", area="proxy protocol")
 def named(bench):
     for secure, overs in ((False, ("clear", "h2c")), (True, ("tls", "h2"))):
         origin, pawl = begin(bench, secure)
@@ -75,7 +75,7 @@ def named(bench):
         pawl.stop()
 
 
-@check("proxy protocol: a proxy that ended TLS says so: https at the origin")
+@check("a proxy that ended TLS says so: https at the origin", area="proxy protocol")
 def secured(bench):
     origin, pawl = begin(bench)
     same(fetch(pawl, v2(tlvs=SSL), "/secure").status, 200, "answer")
@@ -84,7 +84,7 @@ def secured(bench):
     same(seen(origin, "/clear")[1], "http", "a client that spoke no TLS")
 
 
-@check("proxy protocol: UNKNOWN, unix and unspecified families are served without an address of the client's")
+@check("UNKNOWN, unix and unspecified families are served without an address of the client's", area="proxy protocol")
 def unnamed(bench):
     origin, pawl = begin(bench)
     unix = SIGNATURE + b"\x21\x31" + struct.pack(">H", 216) + b"/run/client".ljust(108, b"\0") + b"/run/server".ljust(108, b"\0")
@@ -94,7 +94,7 @@ def unnamed(bench):
         true("203.0.113.7" not in json.dumps(pawl.access(f"/u{number}")), "an address from nowhere")
 
 
-@check("proxy protocol: the header may come in single bytes, and with the request or the handshake in one packet")
+@check("the header may come in single bytes, and with the request or the handshake in one packet", area="proxy protocol")
 def pieces(bench):
     origin, pawl = begin(bench)
     for octets in (v1(), v2(tlvs=tlv(4, bytes(40)))):
@@ -120,7 +120,7 @@ BAD = {
 }
 
 
-@check("proxy protocol: what is no header ends the connection, and nothing reaches the origin")
+@check("what is no header ends the connection, and nothing reaches the origin", area="proxy protocol")
 def malformed(bench):
     origin, pawl = begin(bench, **{"header-timeout": "800ms"})
     wrong = []
@@ -143,7 +143,7 @@ def malformed(bench):
     same(fetch(pawl, v1()).status, 200, "a good one afterwards")
 
 
-@check("proxy protocol: whoever is not among trusted-proxies is not heard, whatever it says")
+@check("whoever is not among trusted-proxies is not heard, whatever it says", area="proxy protocol")
 def untrusted(bench):
     origin, pawl = begin(bench)
     for octets in (v1(), v2(), b""):
@@ -159,7 +159,7 @@ def untrusted(bench):
     same(fetch(pawl, v1(), source="127.0.0.1").status, 200, "from a trusted one")
 
 
-@check("proxy protocol: without proxy-protocol = on a header is a malformed request")
+@check("without proxy-protocol = on a header is a malformed request", area="proxy protocol")
 def off(bench):
     origin = bench.origin()
     origin.default = Resource(b"hello", fields=NO_STORE)
@@ -172,7 +172,7 @@ def off(bench):
     same(origin.requests, [], "requests at the origin")
 
 
-@check("proxy protocol: X-Forwarded-For of a client it names is believed only where that client is trusted itself")
+@check("X-Forwarded-For of a client it names is believed only where that client is trusted itself", area="proxy protocol")
 def vouched(bench):
     origin, pawl = begin(bench, trusted=["127.0.0.1", "198.51.100.9"])
     forged = (("X-Forwarded-For", "6.6.6.6"), ("Forwarded", "for=6.6.6.6"))
@@ -183,7 +183,7 @@ def vouched(bench):
     same(seen(origin, "/b")[0], "6.6.6.6, 198.51.100.9", "named, and trusted")
 
 
-@check("proxy protocol: an upload belongs to who is named, for max-uploads-per-client")
+@check("an upload belongs to who is named, for max-uploads-per-client", area="proxy protocol")
 def counted(bench):
     from harness.uploads import Dialect, create, stored
     origin, pawl = begin(bench)

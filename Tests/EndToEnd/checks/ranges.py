@@ -26,7 +26,7 @@ SINGLE = [  # (Range, expected: (first, last), "416" or whole)
 ]
 
 
-@check("ranges: single and suffix ranges, clamping, 416 and what is ignored, on a hit and on a miss")
+@check("single and suffix ranges, clamping, 416 and what is ignored, on a hit and on a miss", area="ranges")
 def single(bench):
     wrong = []
     origin = bench.origin()
@@ -79,7 +79,7 @@ MULTI = [  # (Range, expected parts; None: either the whole body or one part cov
 ]
 
 
-@check("ranges: multipart/byteranges in requested order, with exact length, on a hit and on a miss")
+@check("multipart/byteranges in requested order, with exact length, on a hit and on a miss", area="ranges")
 def multi(bench):
     origin = bench.origin()
     origin.default = Resource(BODY, etag='"v"', fields=FRESH, type="text/x-test")
@@ -103,7 +103,7 @@ def multi(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("ranges: abuse: many, overlapping, tiny parts give the whole body or less, never more")
+@check("abuse: many, overlapping, tiny parts give the whole body or less, never more", area="ranges")
 def abuse(bench):
     origin = bench.origin()
     origin.at("/x", Resource(BODY, fields=FRESH))
@@ -121,7 +121,7 @@ def abuse(bench):
     same((answer.status, answer.body), (200, BODY.read()), "two Range lines")
 
 
-@check("ranges: If-Range: strong tag, exact strong date; everything else is the whole body")
+@check("If-Range: strong tag, exact strong date; everything else is the whole body", area="ranges")
 def if_range(bench):
     origin = bench.origin()
     origin.at("/tag", Resource(BODY, etag='"v"', last_modified="old", fields=FRESH))
@@ -149,7 +149,7 @@ def if_range(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("ranges: not for other methods; HEAD says what GET without Range would")
+@check("not for other methods; HEAD says what GET without Range would", area="ranges")
 def methods(bench):
     origin = bench.origin()
     origin.at("/x", Resource(BODY, etag='"v"', last_modified="old", fields=FRESH))
@@ -168,7 +168,7 @@ def methods(bench):
     same((answer.status, answer.body), (200, BODY.read()), "POST with Range")
 
 
-@check("ranges: Accept-Ranges and a strong ETag on everything kept, from the first answer; the origin's none is replaced")
+@check("Accept-Ranges and a strong ETag on everything kept, from the first answer; the origin's none is replaced", area="ranges")
 def accept(bench):
     origin = bench.origin()
     for framing in ("length", "chunked", "close"):
@@ -184,7 +184,7 @@ def accept(bench):
     same((answer.get("Accept-Ranges"), answer.get("ETag")), (None, None), "on what is not kept")
 
 
-@check("ranges: an empty body: 416 for 0-, the empty whole for -5")
+@check("an empty body: 416 for 0-, the empty whole for -5", area="ranges")
 def empty(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"", fields=FRESH))
@@ -196,7 +196,7 @@ def empty(bench):
     same((answer.status, answer.body, answer.complete), (200, b"", True), "-5")
 
 
-@check("ranges: content codings: identity is asked for, a Range never gets a freshly coded body")
+@check("content codings: identity is asked for, a Range never gets a freshly coded body", area="ranges")
 def codings(bench):
     origin = bench.origin()
     coded = Content("coded", 500)
@@ -224,7 +224,7 @@ def codings(bench):
          (answer.status == 206 and answer.body == coded.read(100, 200) and answer.get("Content-Encoding") == "gzip"), f"Range with the coded tag: {answer}")
 
 
-@check("ranges: what is not kept: an origin's own 206 passes, Range reaches the origin")
+@check("what is not kept: an origin's own 206 passes, Range reaches the origin", area="ranges")
 def unkept(bench):
     origin = bench.origin()
     origin.at("/x", Resource(BODY, ranges=True, etag='"v"', fields=(("Cache-Control", "no-store"),)))
@@ -236,7 +236,7 @@ def unkept(bench):
     true((answer.status == 206 and answer.body == BODY.read(100, 200)) or (answer.status == 200 and answer.body == BODY.read()), f"origin without: {answer}")
 
 
-@check("ranges: what is not kept: several ranges, and one that cannot be satisfied, are answered as they were asked")
+@check("what is not kept: several ranges, and one that cannot be satisfied, are answered as they were asked", area="ranges")
 def unkept_as_asked(bench):
     body = Content("unkept-as-asked", 200_000)
     origin = bench.origin()
@@ -258,7 +258,7 @@ def unkept_as_asked(bench):
         same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last byte")
 
 
-@check("ranges: a part of a body whose room others have taken comes from the origin, whole, with one more request", seconds=60)
+@check("a part of a body whose room others have taken comes from the origin, whole, with one more request", area="ranges", seconds=60)
 def room_taken(bench):
     body, origin = Content("room-taken", 32 * MIB), bench.origin()
     pawl = bench.pawl(origin, cache={"max-size": "4M", "min-free": 0})
@@ -282,7 +282,7 @@ def room_taken(bench):
         same((answer.status, answer.complete, answer.sha), (206, True, body.sha256(8 * MIB, 18 * MIB)), "the part that took the room")
 
 
-@check("ranges: parts of a body for which there is no room: an end in sight, and few requests at the origin")
+@check("parts of a body for which there is no room: an end in sight, and few requests at the origin", area="ranges")
 def no_room(bench):
     body = Content("no-room", 3_000_000)
     origin = bench.origin()

@@ -20,7 +20,7 @@ def stalls(at):
     return breaks
 
 
-@check("repeat: a slow answer that falls silent runs twice at the application, kept or not, with a length or without, from any place on")
+@check("a slow answer that falls silent runs twice at the application, kept or not, with a length or without, from any place on", area="repeat")
 def slow_report(bench):
     origin = bench.origin()
     content = Content("report", 2 * MIB)
@@ -48,7 +48,7 @@ def slow_report(bench):
     true(not wrong, f"{len(wrong)}: {wrong}")
 
 
-@check("repeat: an origin that falls silent and gets on by 1 % each time is asked until all is here")
+@check("an origin that falls silent and gets on by 1 % each time is asked until all is here", area="repeat")
 def gets_on(bench):
     origin = bench.origin()
     content = Content("gets-on", 2 * MIB)
@@ -64,7 +64,7 @@ def gets_on(bench):
         same(origin.count(path), count, f"requests for {path}")
 
 
-@check("repeat: after a silence a busy or unreachable origin is waited for, and a range is asked for as often as before")
+@check("after a silence a busy or unreachable origin is waited for, and a range is asked for as often as before", area="repeat")
 def waits(bench):
     origin = bench.origin()
     content = Content("waits", 2 * MIB)
@@ -79,7 +79,7 @@ def waits(bench):
         same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), path)
 
 
-@check("repeat: a resumption that is never answered counts: after it the application is asked once more")
+@check("a resumption that is never answered counts: after it the application is asked once more", area="repeat")
 def unanswered(bench):
     origin = bench.origin()
     content = Content("unanswered", 2 * MIB)

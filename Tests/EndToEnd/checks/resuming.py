@@ -20,7 +20,7 @@ def whole(answer, content, what):
     same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{what}: {answer}")
 
 
-@check("resume: resets, clean closes, missing last chunks and silence; with ranges and without; kept and unkept", seconds=120)
+@check("resets, clean closes, missing last chunks and silence; with ranges and without; kept and unkept", area="resume", seconds=120)
 def breaks(bench):
     origin = bench.origin()
     content = Content("breaks", 6 * MIB)
@@ -45,7 +45,7 @@ def breaks(bench):
     true(not wrong, f"{len(wrong)} of {len(cases)}: {wrong[:4]}")
 
 
-@check("resume: asks for Range and If-Range with the strong validator, overlapping by at most 4 KiB")
+@check("asks for Range and If-Range with the strong validator, overlapping by at most 4 KiB", area="resume")
 def asks(bench):
     origin = bench.origin()
     content = Content("asks", 4 * MIB)
@@ -64,7 +64,7 @@ def asks(bench):
     same((second.get("Range"), second.status), (None, 200), "a fresh Last-Modified is not strong: replayed")
 
 
-@check("resume: every follower of a broken fill gets its body, on all loops")
+@check("every follower of a broken fill gets its body, on all loops", area="resume")
 def followers(bench):
     origin = bench.origin()
     content = Content("broken-followers", 8 * MIB)
@@ -89,7 +89,7 @@ def followers(bench):
     true(origin.sent("/x") <= content.size + 8 * 4096 + 65536, f"{origin.sent('/x')} bytes in all")
 
 
-@check("resume: 5xx, 429 and refusals in the middle are waited out with backoff", seconds=60)
+@check("5xx, 429 and refusals in the middle are waited out with backoff", area="resume", seconds=60)
 def middle_errors(bench):
     origin = bench.origin()
     content = Content("middle", 2 * MIB)
@@ -105,7 +105,7 @@ def middle_errors(bench):
         true(all(gap > 0.03 for gap in gaps), f"no backoff: {gaps}")
 
 
-@check("resume: an origin that is down for a while and comes back", seconds=60)
+@check("an origin that is down for a while and comes back", area="resume", seconds=60)
 def outage(bench):
     from harness.origin import Origin
     origin = bench.origin()
@@ -126,7 +126,7 @@ def outage(bench):
     whole(box["a"], content, "after the outage")
 
 
-@check("resume: gives up after resume-attempts, visibly")
+@check("gives up after resume-attempts, visibly", area="resume")
 def gives_up(bench):
     origin = bench.origin()
     content = Content("gives-up", 2 * MIB)
@@ -148,7 +148,7 @@ CHANGES = {  # how the second connection differs from the first
 }
 
 
-@check("resume: changed content ends visibly: by tag, weak tag, date, nothing; kept and unkept", seconds=120)
+@check("changed content ends visibly: by tag, weak tag, date, nothing; kept and unkept", area="resume", seconds=120)
 def changed(bench):
     origin = bench.origin()
     content = Content("changed", 2 * MIB)
@@ -184,7 +184,7 @@ def changed(bench):
     true(not wrong, f"{len(wrong)} of {len(plans)}: {wrong[:3]}")
 
 
-@check("resume: after changed content the next client gets the new body, whole")
+@check("after changed content the next client gets the new body, whole", area="resume")
 def after_change(bench):
     origin = bench.origin()
     content = Content("after", 2 * MIB)
@@ -206,7 +206,7 @@ LIES = [  # a 206 that is not what was asked for; `changed` where the bytes them
 ]
 
 
-@check("resume: a 206 that lies is never joined", seconds=90)
+@check("a 206 that lies is never joined", area="resume", seconds=90)
 def lies(bench):
     origin = bench.origin()
     content = Content("lies", 2 * MIB)
@@ -226,7 +226,7 @@ def lies(bench):
     true(not wrong, f"{wrong}")
 
 
-@check("resume: a changed origin behind an honest 200 to If-Range: the old readers end, a new client goes on")
+@check("a changed origin behind an honest 200 to If-Range: the old readers end, a new client goes on", area="resume")
 def honest(bench):
     origin = bench.origin()
     content = Content("honest", 3 * MIB)
@@ -242,7 +242,7 @@ def honest(bench):
     same((fresh.sha, fresh.get("ETag")), (other.sha256(), '"2"'), "new client")
 
 
-@check("resume: an origin that announces ranges and refuses them is learnt: replay")
+@check("an origin that announces ranges and refuses them is learnt: replay", area="resume")
 def refuses(bench):
     origin = bench.origin()
     content = Content("refuses", 3 * MIB)
@@ -254,7 +254,7 @@ def refuses(bench):
         whole(get(pawl.address, path, keep=False, timeout=20), content, path)
 
 
-@check("resume: breaks before the head and at the very ends of a body")
+@check("breaks before the head and at the very ends of a body", area="resume")
 def edges(bench):
     origin = bench.origin()
     content = Content("edges", 1_000_000)
@@ -272,7 +272,7 @@ def edges(bench):
         whole(get(pawl.address, path, keep=False, timeout=20), content, path)
 
 
-@check("resume: a range that breaks in a cold fetch is finished the same way")
+@check("a range that breaks in a cold fetch is finished the same way", area="resume")
 def broken_range(bench):
     origin = bench.origin()
     content = Content("broken-range", 64 * MIB)

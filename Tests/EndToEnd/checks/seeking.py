@@ -21,7 +21,7 @@ def part(pawl, path, start, end, *fields, **options):
     return get(pawl.address, path, fields=(("Range", f"bytes={start}-{end - 1}"),) + fields, **options)
 
 
-@check("seek: a range ahead of a fill is asked for at once when the fill would need half a second, however near; a fast fill is waited for")
+@check("a range ahead of a fill is asked for at once when the fill would need half a second, however near; a fast fill is waited for", area="seek")
 def ahead(bench):
     origin = bench.origin()
     slow, fast = Content("slow", 12 * MIB), Content("fast", 12 * MIB)
@@ -43,7 +43,7 @@ def ahead(bench):
     true(origin.of("/slow")[0].sent < 3 * MIB, "the slow fill was not waited for")
 
 
-@check("seek: an origin without ranges is waited for, also one that announces them: nobody is cut off, and the body is fetched once")
+@check("an origin without ranges is waited for, also one that announces them: nobody is cut off, and the body is fetched once", area="seek")
 def without(bench):
     content = Content("without", 6 * MIB)
     for name, fields in (("says-nothing", ()), ("announces", (("Accept-Ranges", "bytes"),))):
@@ -68,7 +68,7 @@ def without(bench):
             same(len(wholes), 1, f"{name}: fetches: {origin.of('/x')}")
 
 
-@check("seek: a range within a stale body costs one validation a few seconds for one client, not one a seek; other clients, cookies and directives ask")
+@check("a range within a stale body costs one validation a few seconds for one client, not one a seek; other clients, cookies and directives ask", area="seek")
 def stale(bench):
     origin = bench.origin()
     content = Content("stale", 4 * MIB)
@@ -96,7 +96,7 @@ def stale(bench):
     same(origin.of("/plain")[-1].method, "GET", "after an unsafe request it is asked again")
 
 
-@check("seek: what the origin confirmed of a stale body is for the same Authorization only, whatever the owner of answers is made of")
+@check("what the origin confirmed of a stale body is for the same Authorization only, whatever the owner of answers is made of", area="seek")
 def confirmed(bench):
     content = Content("confirmed", MIB)
     origin = bench.origin()
@@ -126,7 +126,7 @@ def confirmed(bench):
         same((seek(900, good), origin.count("/v")), (206, 10), f"{name}: who was asked about has it still")
 
 
-@check("seek: aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every byte right, none twice beyond 2 %", seconds=60)
+@check("aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every byte right, none twice beyond 2 %", area="seek", seconds=60)
 def programs(bench):
     origin = bench.origin()
     content = Content("programs", 60_000_000)

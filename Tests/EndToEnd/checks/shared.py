@@ -14,7 +14,7 @@ ALICE, BOB = ("Cookie", "session=alice"), ("Cookie", "session=bob")
 MINUTE = ("Cache-Control", "max-age=60")
 
 
-@check("shared: a 304 freshens for others what a 200 to the same request could be stored as, and no more", seconds=40)
+@check("a 304 freshens for others what a 200 to the same request could be stored as, and no more", area="shared", seconds=40)
 def not_modified(bench):
     origin = bench.origin()
     said = {}
@@ -50,7 +50,7 @@ def not_modified(bench):
             same((other.get("X-Greeting"), other.get("Set-Cookie")), (greeting, None), f"{path}: what the next one is told")
 
 
-@check("shared: what is no 200 is asked for anew without conditions, and the answer takes its place")
+@check("what is no 200 is asked for anew without conditions, and the answer takes its place", area="shared")
 def renewed(bench):
     origin = bench.origin()
     fields = (("Cache-Control", "max-age=1, stale-while-revalidate=1000"), ("Age", "5"))
@@ -70,7 +70,7 @@ def renewed(bench):
         same({r.get("If-None-Match") or r.get("If-Modified-Since") for r in origin.of(path)}, {None}, f"{path}: conditions")
 
 
-@check("shared: a 304 with another strong tag or another Vary confirms nothing: the whole is fetched")
+@check("a 304 with another strong tag or another Vary confirms nothing: the whole is fetched", area="shared")
 def unrelated(bench):
     origin = bench.origin()
     for path, lie in (("/tag", {"etag": '"2"'}), ("/vary", {"etag": '"1"', "fields": (("Vary", "Cookie"),)})):
@@ -86,7 +86,7 @@ def unrelated(bench):
         same((answer.status, answer.body, origin.count(path)), (200, b"new", 3), f"{path}: after a 304 that speaks of something else")
 
 
-@check("shared: Vary on fields that pawl sets or changes selects by what the origin was told, not by what a client claims")
+@check("Vary on fields that pawl sets or changes selects by what the origin was told, not by what a client claims", area="shared")
 def own_fields(bench):
     origin = bench.origin()
     names = ("X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Via", "Accept-Encoding", "X-Api-Key")
@@ -107,7 +107,7 @@ def own_fields(bench):
     same(get(pawl.address, "/X-Api-Key", fields=(("X-Api-Key", "k"),)).body, b"k", "another variant")
 
 
-@check("shared: what answers a range or a condition is stored as a part or a whole and as nothing else")
+@check("what answers a range or a condition is stored as a part or a whole and as nothing else", area="shared")
 def poisoned(bench):
     origin = bench.origin()
     fresh = (("Cache-Control", "max-age=600"),)
@@ -134,7 +134,7 @@ def poisoned(bench):
     same([get(pawl.address, "/gone").status for _ in range(3)] + [origin.count("/gone")], [404, 404, 404, 1], "an error to plain requests")
 
 
-@check("shared: an error in a validation that may be about the request leaves what is stored alone")
+@check("an error in a validation that may be about the request leaves what is stored alone", area="shared")
 def refused(bench):
     origin = bench.origin()
     content = Content("kept", 2 * MIB)
@@ -152,7 +152,7 @@ def refused(bench):
         same((answer.sha, [r.status for r in origin.of("/x")].count(200)), (content.sha256(), 1), f"after a {status}: validated, nothing fetched again")
 
 
-@check("shared: a cold range with If-Range is stored with the representation's fields, which everybody gets")
+@check("a cold range with If-Range is stored with the representation's fields, which everybody gets", area="shared")
 def cold_range(bench):
     origin = bench.origin()
     content = Content("cold", 3 * MIB)
@@ -173,7 +173,7 @@ def cold_range(bench):
     same((other.status, other.sha, other.get("Content-Type")), (200, content.sha256(), "text/html"), "an If-Range that does not hold")
 
 
-@check("shared: a 206 that is not kept reaches only a client whose If-Range names what it is of")
+@check("a 206 that is not kept reaches only a client whose If-Range names what it is of", area="shared")
 def passed_range(bench):
     origin = bench.origin()
     content = Content("weak", MIB)
@@ -186,7 +186,7 @@ def passed_range(bench):
         true(answer.status in (status, 206) and answer.sha in (expected, content.sha256(1000)), f"If-Range {tag}: {answer}")
 
 
-@check("shared: an answer that goes on with a body passes every rule of sharing; where it is narrower the body is no longer for others", seconds=60)
+@check("an answer that goes on with a body passes every rule of sharing; where it is narrower the body is no longer for others", area="shared", seconds=60)
 def resumed(bench):
     narrower = {
         "/private": (("Cache-Control", "private, no-store"),), "/vary": (MINUTE, ("Vary", "Cookie")), "/cookie": (MINUTE, ("Set-Cookie", "id=alice")),
@@ -214,7 +214,7 @@ def resumed(bench):
     true(get(pawl.address, "/same", keep=False).hit, "what was resumed under the same head is shared")
 
 
-@check("shared: who reads with others when an answer turns out narrower ends visibly")
+@check("who reads with others when an answer turns out narrower ends visibly", area="shared")
 def resumed_with_others(bench):
     origin = bench.origin()
     content, gate = Content("both", 2 * MIB), threading.Event()
@@ -238,7 +238,7 @@ def resumed_with_others(bench):
     true(all(a.body == content.read(0, len(a.body)) and len(a.body) <= MIB + 1 for a in answers), "bytes behind the break")
 
 
-@check("shared: a part that is missing is not asked for with a credential that its answer could not be kept with")
+@check("a part that is missing is not asked for with a credential that its answer could not be kept with", area="shared")
 def grown(bench):
     origin = bench.origin()
     content = Content("grown", 4 * MIB)
@@ -252,7 +252,7 @@ def grown(bench):
     true(origin.sent("/x") - sent >= 3 * MIB, "what was answered to a credential was kept for others")
 
 
-@check("shared: what an origin refuses to one client's range leaves the others' body alone")
+@check("what an origin refuses to one client's range leaves the others' body alone", area="shared")
 def refused_part(bench):
     origin = bench.origin()
     content = Content("refused", 4 * MIB)
@@ -270,7 +270,7 @@ def refused_part(bench):
         same((get(pawl.address, "/x", fields=(("Range", "bytes=0-999"),)).hit, origin.count("/x")), (True, count), f"what was held, after a {status}")
 
 
-@check("shared: an answer from before an unsafe request is not stored after it, however it was asked for")
+@check("an answer from before an unsafe request is not stored after it, however it was asked for", area="shared")
 def outdated(bench):
     origin = bench.origin()
     for way, fields in (("plain", ()), ("condition", (("If-None-Match", '"none"'),)), ("credential", (("Authorization", "x"),))):

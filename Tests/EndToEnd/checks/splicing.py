@@ -107,7 +107,7 @@ def breaks_once(first, cut):
     return play
 
 
-@check("splice: unkept: what broke off and is no representation, or has no certain place in one, ends visibly", seconds=90)
+@check("unkept: what broke off and is no representation, or has no certain place in one, ends visibly", area="splice", tags=("every",), seconds=90)
 def final(bench):
     origin = bench.origin()
     cases = []
@@ -141,7 +141,7 @@ def final(bench):
     true(not wrong, f"{len(wrong)} of {len(cases)}: {[w[0] for w in wrong]} {wrong[:3]}")
 
 
-@check("splice: unkept: what is one representation, or a part with a certain place, is completed: as long, and no longer, than it was asked for")
+@check("unkept: what is one representation, or a part with a certain place, is completed: as long, and no longer, than it was asked for", area="splice", tags=("every",))
 def resumed(bench):
     origin = bench.origin()
     for at, (fields, status, head, body, how) in enumerate(RESUMED.values()):
@@ -156,7 +156,7 @@ def resumed(bench):
             same(second.get(condition), None, f"{name}: {condition} of the first request")
 
 
-@check("splice: an error page that is stored and breaks off is never filled with the representation, for its readers and for the next")
+@check("an error page that is stored and breaks off is never filled with the representation, for its readers and for the next", area="splice")
 def stored_errors(bench):
     origin = bench.origin()
     for status in (404, 410, 203, 300, 501):
@@ -175,7 +175,7 @@ def stored_errors(bench):
         same((got.status, got.complete, got.body == BODY.read()), (200, True, True), f"{path}, the next client: {got} {origin.of(path)}")
 
 
-@check("splice: parts in a message are not taken for a part of the body, whatever their head says")
+@check("parts in a message are not taken for a part of the body, whatever their head says", area="splice")
 def parts_are_no_part(bench):
     origin = bench.origin()
     fields = FRESH + (TAG, PARTS, part(0, len(MANY) - 1, 400_000))
@@ -190,7 +190,7 @@ def parts_are_no_part(bench):
     same((got.status, got.complete, got.body == BODY.read()), (200, True, True), f"who asks for the body: {got}")
 
 
-@check("splice: the digest of a part's content is told of that part alone")
+@check("the digest of a part's content is told of that part alone", area="splice")
 def digests(bench):
     origin = bench.origin()
     digest = (("Content-Digest", "sha-256=:AA==:"), ("Content-MD5", "AA=="))
@@ -239,7 +239,7 @@ STATES = {"nothing": (), "gzip": ((GZIP,),), "identity": ((),), "gzip, identity"
           "identity by range, gzip": ((("Range", "bytes=0-999"),), (GZIP,))}
 
 
-@check("splice: one strong tag over gzip and identity: half of the one is never completed with the other, whatever is stored", seconds=120,
+@check("one strong tag over gzip and identity: half of the one is never completed with the other, whatever is stored", area="splice", seconds=120,
        over=("clear",), why="more than a thousand cases of what is stored and asked, whatever that travels in")
 def one_tag(bench):
     origin, cases = bench.origin(), []
@@ -299,7 +299,7 @@ def one_tag(bench):
             same(parts.get((kind, True) + key), coding, f"{kind}: a part, {key}")
 
 
-@check("splice: a coded body that breaks off is completed in its coding: by range where the origin says so, else by a replay")
+@check("a coded body that breaks off is completed in its coding: by range where the origin says so, else by a replay", area="splice")
 def coded_breaks(bench):
     origin = bench.origin()
     for prefix, keeps in (("/kept", True), ("/unkept", False), ("/off", False)):
@@ -324,7 +324,7 @@ def coded_breaks(bench):
             true(origin.sent(path) <= CODED.size + 2 * 4096 + 1000, f"{path}: {origin.sent(path)} bytes")
 
 
-@check("splice: what is missing of a coded body is asked for in its coding; ranges of it go to who names it")
+@check("what is missing of a coded body is asked for in its coding; ranges of it go to who names it", area="splice")
 def coded_spans(bench):
     origin = bench.origin()
     big, plain = Content("coded-spans", 3 << 20), Content("coded-spans-plain", 4 << 20)
@@ -355,7 +355,7 @@ def coded_spans(bench):
     same((got.status, got.get("Content-Encoding"), got.sha), (200, None, plain.sha256()), f"who does not take what the tag names: {got}")
 
 
-@check("splice: HEAD and If-None-Match are about the coding that a GET would be given")
+@check("HEAD and If-None-Match are about the coding that a GET would be given", area="splice")
 def coded_questions(bench):
     origin = bench.origin()
     for path in ("/cold", "/warm", "/pass/cold", "/pass/warm", "/pass/one"):
@@ -388,7 +388,7 @@ def coded_questions(bench):
             same(coding_of(got), "gzip" if accept == GZIP else "identity", f"the rest of what was shown, {accept}: {got}")
 
 
-@check("splice: a body that is not coded for anybody is resumed whatever its client accepts, kept or not")
+@check("a body that is not coded for anybody is resumed whatever its client accepts, kept or not", area="splice")
 def uncoded(bench):
     origin = bench.origin()
     for path, fields in (("/kept", FRESH), ("/unkept", UNKEPT), ("/vary", UNKEPT + (("Vary", "Accept-Encoding"),)), ("/old", (("Cache-Control", "max-age=0"),))):
@@ -432,7 +432,7 @@ ASKED = {"whole": (), "range": (("Range", "bytes=1000-1999"),), "suffix": (("Ran
          "beyond": (("Range", "bytes=9000-"),), "not modified": (("If-None-Match", "*"),)}
 
 
-@check("splice: a stored head says nothing that contradicts the answer: one of each field, on the short and on the long way")
+@check("a stored head says nothing that contradicts the answer: one of each field, on the short and on the long way", area="splice", tags=("every",))
 def heads(bench):
     origin = bench.origin()
     for prefix in ("/auto", "/origin", "/hsts"):

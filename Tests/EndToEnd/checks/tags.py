@@ -21,7 +21,7 @@ def expect_rest(answer, content, start, what):
          (206, f"bytes {start}-{content.size - 1}/{content.size}", content.sha256(start)), what)
 
 
-@check("tags: minted ones are strong, random, stable, different for each body and variant")
+@check("minted ones are strong, random, stable, different for each body and variant", area="tags")
 def minted(bench):
     origin = bench.origin()
     content = Content("minted", 50_000)
@@ -39,7 +39,7 @@ def minted(bench):
     same(len(set(tags)), len(tags), "different tags")
 
 
-@check("tags: the origin's strong tag passes; a weak one is replaced by a strong one; etag = origin never mints")
+@check("the origin's strong tag passes; a weak one is replaced by a strong one; etag = origin never mints", area="tags")
 def passing(bench):
     origin = bench.origin()
     content = Content("passing", 50_000)
@@ -59,7 +59,7 @@ def passing(bench):
     same(answer.status, 304, "If-None-Match with the minted tag")
 
 
-@check("tags: live over a restart and kill -9, for complete and incomplete bodies")
+@check("live over a restart and kill -9, for complete and incomplete bodies", area="tags")
 def restart(bench):
     origin = bench.origin()
     content = Content("restart", 8 << 20)
@@ -77,7 +77,7 @@ def restart(bench):
             same(answer.get("ETag"), tag, "tag on the 206")
 
 
-@check("tags: a re-fetch of the same bytes keeps old tags as aliases, over restarts; of other bytes does not")
+@check("a re-fetch of the same bytes keeps old tags as aliases, over restarts; of other bytes does not", area="tags")
 def alias(bench):
     origin = bench.origin()
     content, other = Content("alias", 2 << 20), Content("alias", 2 << 20).changed(5)
@@ -99,7 +99,7 @@ def alias(bench):
     expect_rest(part(pawl, "/same", second["/same"].get("ETag")), content, 1000, "new tag after a restart")
 
 
-@check("tags: a foreign or made-up tag never matches; a tag of another URL does not either")
+@check("a foreign or made-up tag never matches; a tag of another URL does not either", area="tags")
 def foreign(bench):
     origin = bench.origin()
     one, two = Content("one", 50_000), Content("two", 50_000)
@@ -112,7 +112,7 @@ def foreign(bench):
         same((answer.status, answer.sha), (200, one.sha256()), f"If-Range: {tag}")
 
 
-@check("tags: resume-ttl: within it stored bytes answer without asking an origin that gave no validator; no-cache asks")
+@check("resume-ttl: within it stored bytes answer without asking an origin that gave no validator; no-cache asks", area="tags")
 def resume_ttl(bench):
     origin = bench.origin()
     content = Content("ttl", 1 << 20)

@@ -43,7 +43,7 @@ def begin(bench, demand, site=None, more=None, extra=None):
     return origin, pawl
 
 
-@check("tls clients: off, optional, required; another authority's certificate is refused, in TLS 1.2 and 1.3")
+@check("off, optional, required; another authority's certificate is refused, in TLS 1.2 and 1.3", area="tls clients")
 def demands(bench):
     ann, stranger = person("ann"), authority("Authority of nobody").leaf("stranger", (), subject="/CN=ann", client=True)
     server = authority().leaf("as-client", ("as.client.test",))
@@ -61,7 +61,7 @@ def demands(bench):
     same(refused(off, context=presenting(stranger)), None, "off: nobody is asked")
 
 
-@check("tls clients: a certificate owns an upload: another one, or none, is told 404; a renewed one goes on")
+@check("a certificate owns an upload: another one, or none, is told 404; a renewed one goes on", area="tls clients")
 def owner(bench):
     ann, bob, renewed = person("ann"), person("bob"), person("ann", "ann-renewed")
     for over in ("tls", "h2"):
@@ -82,7 +82,7 @@ def owner(bench):
         pawl.stop()
 
 
-@check("tls clients: a certificate owns an upload when `owner` names it no more, or something else", over=("tls",), why="what a client shows is the same over h2")
+@check("a certificate owns an upload when `owner` names it no more, or something else", area="tls clients", over=("tls",), why="what a client shows is the same over h2")
 def former_owner(bench):
     ann, bob = person("ann"), person("bob")
     how = {pair: {"over": "tls", "context": presenting(pair)} for pair in (ann, bob, None)}
@@ -99,7 +99,7 @@ def former_owner(bench):
         pawl.stop()
 
 
-@check("tls clients: a certificate owns a private body: it is opened unasked for its owner, renewed or not; for another, or none, the origin is asked")
+@check("a certificate owns a private body: it is opened unasked for its owner, renewed or not; for another, or none, the origin is asked", area="tls clients")
 def private_owner(bench):
     ann, bob, renewed = person("ann"), person("bob"), person("ann", "ann-renewed")
     mib = 1 << 20
@@ -124,7 +124,7 @@ def private_owner(bench):
     run("neither told nor what owner goes by", (), "off", owner="cookie:session")
 
 
-@check("tls clients: Client-Cert tells the origin who it is, and nobody else can (RFC 9440)")
+@check("Client-Cert tells the origin who it is, and nobody else can (RFC 9440)", area="tls clients")
 def field(bench):
     import base64
     ann = person("ann")
@@ -138,7 +138,7 @@ def field(bench):
     same(asked(origin, "/quiet")[-1].all("Client-Cert"), [], "forged, on a route that tells nobody")
 
 
-@check("tls clients: 421 where a request is for another section than its connection, once any asks for certificates")
+@check("421 where a request is for another section than its connection, once any asks for certificates", area="tls clients")
 def misdirected(bench):
     open_, closed = authority().leaf("open", ("open.test", "also.test")), authority().leaf("closed", ("closed.test",))
     origin = bench.origin()
@@ -167,7 +167,7 @@ def misdirected(bench):
             same(client.response().status, 421, f"what is stored for closed.test, on a connection for open.test over {over}")
 
 
-@check("tls clients: a ticket carries no identity past another client-ca, nor to another section")
+@check("a ticket carries no identity past another client-ca, nor to another section", area="tls clients")
 def tickets(bench):
     ann = person("ann")
     context = presenting(ann, version=ssl.TLSVersion.TLSv1_3)

@@ -39,7 +39,7 @@ def said(pawl, word, since=0, seconds=8):
     return next(line for line in pawl.log().splitlines()[since:] if word in line)
 
 
-@check("tls reload: new files count after SIGHUP, and by themselves within seconds; open connections go on")
+@check("new files count after SIGHUP, and by themselves within seconds; open connections go on", area="tls reload")
 def changes(bench):
     one, two = pairs()
     copy = files(bench, one)
@@ -71,7 +71,7 @@ def changes(bench):
     same((got["long"].complete, got["long"].sha), (True, content.sha256()), "the transfer that ran")
 
 
-@check("tls reload: a file replaced by rename and through a link is noticed; so are a changed staple and client-ca")
+@check("a file replaced by rename and through a link is noticed; so are a changed staple and client-ca", area="tls reload")
 def renamed(bench):
     one, two = pairs()
     folders = [bench.folder / "a", bench.folder / "b"]
@@ -93,7 +93,7 @@ def renamed(bench):
     now_shown(pawl, one)
 
 
-@check("tls reload: broken files keep the old certificate and say why; a later good one is taken", seconds=120)
+@check("broken files keep the old certificate and say why; a later good one is taken", area="tls reload", seconds=120)
 def broken(bench):
     one, two = pairs()
     copy = files(bench, one)
@@ -125,7 +125,7 @@ def broken(bench):
     true(pawl.running(), "pawl ended")
 
 
-@check("tls reload: a certificate and a key changed one after the other say nothing wrong in between")
+@check("a certificate and a key changed one after the other say nothing wrong in between", area="tls reload")
 def halves(bench):
     one, two = pairs()
     copy = files(bench, one)
@@ -139,7 +139,7 @@ def halves(bench):
     same([line for line in pawl.log().splitlines()[since:] if "tls-reload-failed" in line], [], "complaints")
 
 
-@check("tls reload: replaced under load no connection fails", seconds=60)
+@check("replaced under load no connection fails", area="tls reload", seconds=60)
 def load(bench):
     one, two = pairs()
     copy = files(bench, one)
@@ -172,7 +172,7 @@ def load(bench):
     true(count[0] > 20, f"only {count[0]} connections")
 
 
-@check("tls reload: a file that is broken at the start is exit code 78, and pawl check says which and why")
+@check("a file that is broken at the start is exit code 78, and pawl check says which and why", area="tls reload")
 def start(bench):
     from harness.process import run_pawl
     one, two = pairs()
@@ -190,7 +190,7 @@ def start(bench):
     true("expire" in out + err, f"no warning: {(out + err)[-400:]}")
 
 
-@check("tls reload: a certificate that one's own root has issued directly is warned of by nobody; check says whose certificate clients need")
+@check("a certificate that one's own root has issued directly is warned of by nobody; check says whose certificate clients need", area="tls reload")
 def private_root(bench):
     from harness.process import run_pawl
     leaf = authority().leaf("plain", ("plain.test",), days=(-2, 90))

@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Comparer, Content
 from harness.origin import Resource
@@ -20,7 +20,7 @@ def leave(pawl, path, octets=100_000, fields=()):
         return client.response(limit=octets, keep=False)
 
 
-@check("unheard: a body of unknown length goes on without readers for at most abandoned-fill, kept or not fresh, by chunks or until the end")
+@check("a body of unknown length goes on without readers for at most abandoned-fill, kept or not fresh, by chunks or until the end", area="unheard")
 def bounded(bench):
     origin = bench.origin()
     content = Content("bounded", 1 << 30)
@@ -43,7 +43,7 @@ def bounded(bench):
                     true(sent >= 16 * MIB, f"{path}: it went on for {sent} bytes only")
 
 
-@check("unheard: what is held stays: a client that comes back by its tag has the rest, the bytes before it are compared")
+@check("what is held stays: a client that comes back by its tag has the rest, the bytes before it are compared", area="unheard")
 def stays(bench):
     origin = bench.origin()
     content = Content("stays", 24 * MIB)
@@ -56,7 +56,7 @@ def stays(bench):
     same((rest.status, rest.sha), (206, content.sha256(4 * MIB)), "the rest")
 
 
-@check("unheard: a live stream ends soon after its last listener left, and goes on while one hears it")
+@check("a live stream ends soon after its last listener left, and goes on while one hears it", area="unheard")
 def live(bench):
     origin = bench.origin()
     kinds = ("audio/mpeg", "text/event-stream", "application/octet-stream")
@@ -73,7 +73,7 @@ def live(bench):
     wait_for(lambda: seen.position >= 60_000 * 9, 15, "a listener's ten seconds")
 
 
-@check("unheard: one that comes back in time finds a body of unknown length further on, and one request made it")
+@check("one that comes back in time finds a body of unknown length further on, and one request made it", area="unheard")
 def in_time(bench):
     origin = bench.origin()
     content = Content("in-time", 20 * MIB)
@@ -122,7 +122,7 @@ def beside_slow(bench, pawl, path, content, gate, count=1):
     return answers, [sink.seen for _, sink in slow], took
 
 
-@check("unheard: a slow reader of a body that is streamed holds up nobody, and gets every byte by itself", seconds=100)
+@check("a slow reader of a body that is streamed holds up nobody, and gets every byte by itself", area="unheard", seconds=100)
 def slow_reader(bench):
     origin = bench.origin()
     content = Content("slow-reader", 48 * MIB)
@@ -136,10 +136,10 @@ def slow_reader(bench):
         pawl = unknown if "length" not in path else small
         answers, seen, took = beside_slow(bench, pawl, path, content, gates[path], count=2)
         same([(a.complete, s.same, s.position) for a, s in zip(answers, seen)], [(True, True, content.size)] * 2, f"{path}: the slow ones")
-        true(took < 15, f"{path}: the fast one took {took:.1f} s")
+        timely(took < 15, f"{path}: the fast one took {took:.1f} s")
 
 
-@check("unheard: a slow reader that was overtaken is cut where the origin has something else by then, never given a mixture", seconds=100)
+@check("a slow reader that was overtaken is cut where the origin has something else by then, never given a mixture", area="unheard", seconds=100)
 def overtaken(bench):
     origin = bench.origin()
     content = Content("overtaken", 48 * MIB)
@@ -155,7 +155,7 @@ def overtaken(bench):
         true(is_other or (not answer.complete and seen.same), f"{at}: {answer}, differs at {seen.differs_at}")
 
 
-@check("unheard: a reader of a streamed body whose origin has ranges waits for what comes, however slowly it comes")
+@check("a reader of a streamed body whose origin has ranges waits for what comes, however slowly it comes", area="unheard")
 def far_behind_held(bench):
     origin = bench.origin()
     content = Content("far-behind", 24 * MIB)
@@ -170,7 +170,7 @@ def far_behind_held(bench):
     same((answer.status, answer.complete, seen.same, seen.position), (200, True, True, content.size), f"{answer}")
 
 
-@check("unheard: a body of unknown length that is renewed in the background comes whole, though nobody reads it and it comes slowly")
+@check("a body of unknown length that is renewed in the background comes whole, though nobody reads it and it comes slowly", area="unheard")
 def renewed(bench):
     origin = bench.origin()
     fields = (("Cache-Control", "max-age=1, stale-while-revalidate=600"),)

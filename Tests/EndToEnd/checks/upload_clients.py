@@ -84,13 +84,13 @@ BROWSERS = dict(over=("clear", "tls", "h2"), why="browsers take HTTP/2 over TLS 
 
 
 def resumes(name, client, seconds=90, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} resumes through cuts", seconds=seconds, **speaks)
+    @check(f"{name} resumes through cuts", area="upload client", seconds=seconds, **speaks)
     def one(bench):
         Journey(bench).go(client).check(**expected)
 
 
 def loses_the_answer(name, client, seconds=60, parts=1, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} loses the last answer", seconds=seconds, **speaks)
+    @check(f"{name} loses the last answer", area="upload client", seconds=seconds, **speaks)
     def one(bench):
         journey = Journey(bench, cuts=(), lose=1)
         journey.relay.size //= parts
@@ -100,13 +100,13 @@ def loses_the_answer(name, client, seconds=60, parts=1, speaks=TLS_TOO, **expect
 
 
 def goes_on_after_a_kill(name, client, seconds=60, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} goes on in another process after kill -9", seconds=seconds, **speaks)
+    @check(f"{name} goes on in another process after kill -9", area="upload client", seconds=seconds, **speaks)
     def one(bench):
         Journey(bench, cuts=(), rate=12e6).go(client).check(cuts=0, **expected)
 
 
 def outlives_pawl(name, client, seconds=60, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} goes on when pawl is killed and started again, twice", seconds=seconds, **speaks)
+    @check(f"{name} goes on when pawl is killed and started again, twice", area="upload client", seconds=seconds, **speaks)
     def one(bench):
         journey = Journey(bench, cuts=(), rate=8e6)
         done = threading.Event()
@@ -144,7 +144,7 @@ outlives_pawl("tuspy", clients.tuspy("patient"), again=2_000_000)
 
 
 
-@check("upload client: files of no bytes and of one arrive once", **TLS_TOO)
+@check("files of no bytes and of one arrive once", area="upload client", **TLS_TOO)
 def tiny(bench):
     for size in (0, 1):
         for name, client in (("tuspy", clients.tuspy()), ("aiotus", clients.aiotus), ("tus-js-client", clients.tus_js(buffer=True))):
@@ -173,7 +173,7 @@ goes_on_after_a_kill("tus-js-client, ietf-draft-05", clients.tus_js_killed(proto
 
 # -- curl by hand ----------------------------------------------------------------------------------------------------
 for version in range(3, 11):
-    @check(f"upload client: curl by hand, interop version {version}, resumes through cuts")
+    @check(f"curl by hand, interop version {version}, resumes through cuts", area="upload client", tags=("h2",))
     def by_hand(bench, version=version):
         for chunked in (False, True):
             journey = Journey(bench, name=f"-{chunked}", content=Content(f"by-hand-{chunked}", 4_000_000), cuts=((1_200_000, "rst"), (2_500_000, "fin")), path="/files")
@@ -186,7 +186,7 @@ for version in (5, 6):
 resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, speaks=ALL, kind="application/octet-stream")
 
 
-@check("upload client: curl by hand asks again for the answer it lost")
+@check("curl by hand asks again for the answer it lost", area="upload client", tags=("every", "h2"))
 def asks_again(bench):
     journey = Journey(bench, content=Content("asks-again", 3_000_000), cuts=(), lose=1, path="/files")
     journey.go(clients.curl_draft(6))
@@ -201,7 +201,7 @@ for name, path in clients.programs().items():
 
 # -- a client that sleeps --------------------------------------------------------------------------------------------
 def sleeps(name, client, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} goes on after it was slower than min-rate", seconds=60, **speaks)
+    @check(f"{name} goes on after it was slower than min-rate", area="upload client", seconds=60, **speaks)
     def one(bench):
         Journey(bench, cuts=((SIZE // 3, "stall", 5),), site={"min-rate": "1K/1s"}).go(client).check(cuts=1, **expected)
 
@@ -213,7 +213,7 @@ sleeps("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05"),
 
 # -- an application that is slow, or says no -------------------------------------------------------------------------
 def waits(name, client, speaks=TLS_TOO, **expected):
-    @check(f"upload client: {name} waits for an application that is slower than tus-wait", seconds=60, **speaks)
+    @check(f"{name} waits for an application that is slower than tus-wait", area="upload client", seconds=60, **speaks)
     def one(bench):
         journey = Journey(bench, content=Content("waits", 4_000_000), cuts=((1_500_000, "rst"),), path="/files", site={"tus-wait": "1s"})
         journey.origin.at("/files", lambda request: (time.sleep(4 if request.method == "POST" else 0), stored(request))[1])
@@ -227,7 +227,7 @@ waits("tus-js-client with its own delays", clients.tus_js(retryDelays=[0, 1000, 
 waits("curl by hand, interop version 6,", clients.curl_draft(6), speaks=ALL)
 
 
-@check("upload client: tus-js-client is told what the application refused, and why", **TLS_TOO)
+@check("tus-js-client is told what the application refused, and why", area="upload client", **TLS_TOO)
 def refused(bench):
     journey = Journey(bench, content=Content("refused", 4_000_000), cuts=((1_500_000, "rst"),), path="/files")
     journey.origin.at("/files", lambda request: Resource(b"no room for cats\n", status=422, type="text/plain"))
@@ -244,7 +244,7 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
                   kind=clients.KIND, content=None):
     """Chromium itself sends a broken PATCH again on a new connection, with the offset it had, and reads the 409 when it has sent it all:
     that is what `again` allows for."""
-    @check(f"upload client: Chromium, {name}", seconds=seconds, **BROWSERS)
+    @check(f"Chromium, {name}", area="upload client", seconds=seconds, **BROWSERS)
     def one(bench):
         other = bench.use(Origin())
         journey = Journey(bench, content, () if reload else cuts, lose, rate, site={"cors": other.url} if cross else None)
@@ -293,7 +293,7 @@ browser_check("by hand, more than is read after a refusal", "byHand({endpoint}, 
 
 
 # -- plain uploads ---------------------------------------------------------------------------------------------------
-@check("upload client: plain uploads reach the origin as they are", seconds=120)
+@check("plain uploads reach the origin as they are", area="upload client", tags=("tls", "h2"), seconds=120)
 def plain(bench):
     content = Content("plain", 3_000_000)
     file = bench.folder / "upload.bin"
@@ -316,7 +316,7 @@ def plain(bench):
             true(came[0].get("X-Pawl-Upload-Id") is None or mode == "spool", f"{mode}, {name}: {came[0].fields}")
 
 
-@check("upload client: a plain upload that breaks off is never a whole request at the origin", seconds=120)
+@check("a plain upload that breaks off is never a whole request at the origin", area="upload client", tags=("h2",), seconds=120)
 def plain_broken(bench):
     content = Content("plain-broken", 3_000_000)
     file = bench.folder / "upload.bin"
@@ -343,7 +343,7 @@ def plain_broken(bench):
                     same(len([r for r in origin.of(path) if r.method != "OPTIONS"]), 0, f"{name}, {how}: requests at the origin")
 
 
-@check("upload client: curl -T -C sends Content-Range, which the origin gets as it is")
+@check("curl -T -C sends Content-Range, which the origin gets as it is", area="upload client", tags=("h2",))
 def content_range(bench):
     content = Content("content-range", 300_000)
     file = bench.folder / "upload.bin"

@@ -41,7 +41,7 @@ def dressed(answer, what, origin=ORIGIN):
     return answer
 
 
-@check("upload cors: preflights on targets and upload URLs allow methods, fields and credentials, joined with discovery")
+@check("preflights on targets and upload URLs allow methods, fields and credentials, joined with discovery", area="upload cors")
 def preflight(bench):
     origin, pawl = begin(bench)
     origin.at("/501", Resource(b"", status=501, fields=NO_STORE))
@@ -66,7 +66,7 @@ def preflight(bench):
     each([(p, m) for p in ("/in", "/501", path_of(location)) for m in ("POST", "PATCH", "PUT", "HEAD", "DELETE")], row)
 
 
-@check("upload cors: every answer and every error of both protocols carries the fields")
+@check("every answer and every error of both protocols carries the fields", area="upload cors")
 def everywhere(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M"})
     ann = (("Authorization", basic("ann", "x")),) + FROM
@@ -104,7 +104,7 @@ def everywhere(bench):
     dressed(tus_head(pawl.address, location, FROM), "tus gone")
 
 
-@check("upload cors: origins that are not listed get nothing, * is * without credentials, off is silent")
+@check("origins that are not listed get nothing, * is * without credentials, off is silent", area="upload cors")
 def origins(bench):
     origin, pawl = begin(bench, cors="https://one.test, https://app.test")
     d = Dialect(6)
@@ -122,7 +122,7 @@ def origins(bench):
     same([n for n, _ in create(off.address, d, b"", False, FROM).fields if n.lower().startswith("access-control")], [], "cors = off")
 
 
-@check("upload cors: nothing is doubled where the origin sends its own fields, on finals, plain answers and preflights")
+@check("nothing is doubled where the origin sends its own fields, on finals, plain answers and preflights", area="upload cors")
 def merged(bench):
     origin, pawl = begin(bench)
     own = NO_STORE + (("Access-Control-Allow-Origin", ORIGIN), ("Access-Control-Expose-Headers", "X-Own"), ("Vary", "Origin, Accept"), ("Access-Control-Allow-Credentials", "true"),
@@ -157,7 +157,7 @@ def joined(answer):
     return answer
 
 
-@check("upload cors: what tus-js-client sends from a page works: preflight, creation, PATCH, HEAD, with X-Request-ID and override")
+@check("what tus-js-client sends from a page works: preflight, creation, PATCH, HEAD, with X-Request-ID and override", area="upload cors")
 def as_browser(bench):
     origin, pawl = begin(bench)
     page = FROM + (("X-Request-ID", "0f9a"), ("X-Requested-With", "XMLHttpRequest"))

@@ -86,7 +86,7 @@ class Closing:
                     return
 
 
-@check("upload deliveries: 1,000 to an origin that closes idle connections at random: none is unknown", seconds=240)
+@check("1,000 to an origin that closes idle connections at random: none is unknown", area="upload deliveries", seconds=240)
 def closing(bench):
     origin = bench.use(Closing(16))
     pawl = bench.pawl(origin.url, site={"min-resumable": "0"})
@@ -100,7 +100,7 @@ def closing(bench):
     same(origin.served, 1000, "uploads at the origin")
 
 
-@check("upload deliveries: a connection that the origin closes when the next upload comes is not used for it", seconds=60)
+@check("a connection that the origin closes when the next upload comes is not used for it", area="upload deliveries", seconds=60)
 def stale(bench):
     """The origin keeps each connection open, and resets it some moments after anything more has come by it."""
     seen = []
@@ -131,7 +131,7 @@ def stale(bench):
     same(sorted(seen)[-3:], [5, 5, 5], "what the origin read")
 
 
-@check("upload deliveries: who is told 401, 429 or 503 may rely on it: a crash in that moment leaves the upload complete", seconds=60)
+@check("who is told 401, 429 or 503 may rely on it: a crash in that moment leaves the upload complete", area="upload deliveries", seconds=60)
 def told(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
@@ -192,7 +192,7 @@ def stalled(raw, seconds):
     return on_connection(reply)
 
 
-@check("upload deliveries: a 2xx before the whole body counts once the origin has all of it", seconds=60)
+@check("a 2xx before the whole body counts once the origin has all of it", area="upload deliveries", seconds=60)
 def early_success(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
@@ -210,7 +210,7 @@ def early_success(bench):
     same(set(phases(pawl)), {ANSWERED}, "phases")
 
 
-@check("upload deliveries: a 2xx of an origin that never has the whole body: the copy stays, unknown, with that answer, and is not sent again by itself",
+@check("a 2xx of an origin that never has the whole body: the copy stays, unknown, with that answer, and is not sent again by itself", area="upload deliveries",
        seconds=90)
 def early_and_gone(bench):
     for number, (code, size, delivery) in enumerate(((b"200 OK", 16 << 20, "at-most-once"), (b"201 Created", 16 << 20, "at-least-once"),
@@ -246,7 +246,7 @@ def answers(pawl):
         return [(code, bytes(body)) for code, body in catalogue.execute("SELECT status, body FROM answers")]
 
 
-@check("upload deliveries: pawl ends while it still sends what has a 2xx already: unknown afterwards, not sent again", seconds=60)
+@check("pawl ends while it still sends what has a 2xx already: unknown afterwards, not sent again", area="upload deliveries", seconds=60)
 def early_and_ended(bench):
     for how in ("kill", "stop"):
         origin = bench.origin()
@@ -262,7 +262,7 @@ def early_and_ended(bench):
         same((len(asked(origin)), rows(pawl, "phase", "origin_status")), (1, [(UNKNOWN, 200)]), f"after {how}")
 
 
-@check("upload deliveries: an error before the whole body ends the delivery, and a 2xx that breaks off before it is none", seconds=60)
+@check("an error before the whole body ends the delivery, and a 2xx that breaks off before it is none", area="upload deliveries", seconds=60)
 def early_errors(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
@@ -294,7 +294,7 @@ def script_connection(first, origin):
 
 # -- time, and joins ---------------------------------------------------------------------------------------------------
 
-@check("upload deliveries: forward-give-up does not count the time in which pawl is off", seconds=60)
+@check("forward-give-up does not count the time in which pawl is off", area="upload deliveries", seconds=60)
 def give_up(bench):
     for how in ("stop", "kill"):
         port = free_port()
@@ -312,7 +312,7 @@ def give_up(bench):
             same([r.body == BODY for r in asked(origin)], [True], "at the application")
 
 
-@check("upload deliveries: parts whose client leaves while they are joined are delivered once, and who comes again gets the answer", seconds=60)
+@check("parts whose client leaves while they are joined are delivered once, and who comes again gets the answer", area="upload deliveries", seconds=60)
 def left_join(bench):
     origin = bench.origin()
     origin.default = stored

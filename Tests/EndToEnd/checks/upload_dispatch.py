@@ -9,7 +9,7 @@ import time
 from checks.proxy import websocket_accept
 from harness import transport
 from harness.certificates import authority
-from harness.checks import V1, Skip, check, same, true
+from harness.checks import V1, Skip, check, same, timely, true
 from harness.client import Client
 from harness.content import Content
 from harness.origin import RawOrigin, Resource
@@ -66,7 +66,7 @@ def split(octets):
     return found
 
 
-@check("upload dispatch: S3, OCI, Google, Graph, Content-Range and gRPC requests reach the origin as they are, also with upload fields on them")
+@check("S3, OCI, Google, Graph, Content-Range and gRPC requests reach the origin as they are, also with upload fields on them", area="upload dispatch")
 def foreign(bench):
     origin = bench.use(RawOrigin(lambda c, n, h: (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: no-store\r\n\r\nok", "keep")))
     pawl = bench.pawl(origin.url, site={"min-resumable": "0"})
@@ -89,7 +89,7 @@ def foreign(bench):
     each(FOREIGN, row)
 
 
-@check("upload dispatch: foreign uploads are never spooled: the origin sees the first bytes before the last are sent, Expect reaches it")
+@check("foreign uploads are never spooled: the origin sees the first bytes before the last are sent, Expect reaches it", area="upload dispatch")
 def unspooled(bench):
     origin = bench.origin()
     seen = threading.Event()
@@ -115,7 +115,7 @@ def unspooled(bench):
         same(client.answer().body, b"ok", "answer")
 
 
-@check("upload dispatch: with uploads = off nothing is pawl's: fields, offsets, upload paths and the origin's 104 pass")
+@check("with uploads = off nothing is pawl's: fields, offsets, upload paths and the origin's 104 pass", area="upload dispatch")
 def off(bench):
     origin = bench.origin()
     interim = b"HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 6\r\nLocation: http://pawl.test/resumable_upload/1\r\n\r\n"
@@ -142,7 +142,7 @@ def off(bench):
     same((answer.status, asked(origin, "/tus")[0].all("Upload-Length")), (404, ["5"]), "tus")
 
 
-@check("upload dispatch: a route decides: uploads off on one path, on elsewhere, with its own prefix untouched")
+@check("a route decides: uploads off on one path, on elsewhere, with its own prefix untouched", area="upload dispatch")
 def routes(bench):
     origin = bench.origin()
     origin.default = stored
@@ -152,7 +152,7 @@ def routes(bench):
     same([s for s, _ in create(pawl.address, Dialect(6), BODY, target="/rest").interim][:1], [104], "the rest of the site")
 
 
-@check("upload dispatch: WebSocket upgrades and upload fields without an upload stay what they are")
+@check("WebSocket upgrades and upload fields without an upload stay what they are", area="upload dispatch")
 def websocket(bench):
     origin = bench.origin()
 
@@ -201,17 +201,17 @@ def broken_off(bench, mode):
     each([(how, chunked) for how in ("fin", "rst") for chunked in (False, True)], row)
 
 
-@check("upload plain: stream: a body that breaks off is never complete at the origin")
+@check("stream: a body that breaks off is never complete at the origin", area="upload plain")
 def stream(bench):
     broken_off(bench, "stream")
 
 
-@check("upload plain: spool: a body that breaks off never reaches the origin")
+@check("spool: a body that breaks off never reaches the origin", area="upload plain")
 def spool(bench):
     broken_off(bench, "spool")
 
 
-@check("upload plain: spool: the origin is asked once all is here, with Content-Length, and Expect is answered by pawl")
+@check("spool: the origin is asked once all is here, with Content-Length, and Expect is answered by pawl", area="upload plain")
 def spooled(bench):
     origin = bench.origin()
     origin.default = stored
@@ -259,7 +259,7 @@ def commands(folder, url, over="clear"):
     return found
 
 
-@check("upload plain: curl -T (Expect, chunked, HTTP/1.0), --data-binary, -F and wget upload through both modes")
+@check("curl -T (Expect, chunked, HTTP/1.0), --data-binary, -F and wget upload through both modes", area="upload plain")
 def tools(bench):
     if not shutil.which("curl"):
         raise Skip("no curl")
@@ -279,5 +279,5 @@ def tools(bench):
             request, = asked(origin, f"/{mode}{target}")
             true(request.body == BODY if "-F" not in name else BODY in request.body, "other bytes at the origin")
             same(done.stdout, b"got %d bytes" % len(request.body), "what was printed")
-            true(time.monotonic() - begun < 1.5, "a second went by: 100 Continue did not come")
+            timely(time.monotonic() - begun < 1.5, "a second went by: 100 Continue did not come")
         each(commands(bench.folder, pawl.address, bench.over), row)

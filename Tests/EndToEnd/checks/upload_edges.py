@@ -21,7 +21,7 @@ def begin(bench, extra=None, pawl=None, name="pawl", **site):
     return origin, bench.pawl(origin, name, site={"min-resumable": "0", **site}, extra=extra, pawl=pawl)
 
 
-@check("upload edges: a chunked body is complete with its last chunk's line end, and not a byte before, whatever length was told")
+@check("a chunked body is complete with its last chunk's line end, and not a byte before, whatever length was told", area="upload edges")
 def last_chunk(bench):
     origin, pawl = begin(bench)
     raw = chunks(BODY, 40_000)
@@ -47,7 +47,7 @@ def last_chunk(bench):
     each([(missing, "fin", tells) for tells in (False, True) for missing in (0, 1, 2, 4, 5, 7, 9)], row)
 
 
-@check("upload edges: a chunked body that ends in nonsense is 400 and completes nothing, though its length is reached", over=V1,
+@check("a chunked body that ends in nonsense is 400 and completes nothing, though its length is reached", area="upload edges", over=V1,
        why="HTTP/2 has no chunks")
 def nonsense_at_the_end(bench):
     origin, pawl = begin(bench)
@@ -69,7 +69,7 @@ def nonsense_at_the_end(bench):
     each([("line", b"XX0\r\n\r\n"), ("size", b"\r\nzz\r\n"), ("trailer", b"\r\n0\r\nbad trailer\r\n\r\n")], row)
 
 
-@check("upload edges: a body with Content-Length is complete with its last byte, and not a byte before, FIN or RST")
+@check("a body with Content-Length is complete with its last byte, and not a byte before, FIN or RST", area="upload edges")
 def last_octet(bench):
     origin, pawl = begin(bench)
 
@@ -96,7 +96,7 @@ def last_octet(bench):
     each([(m, how, d) for d in (Dialect(3), Dialect(6), Dialect(10)) for how in ("fin", "rst") for m in (0, 1)], row)
 
 
-@check("upload edges: pipelined upload requests are answered in order on one connection", over=V1,
+@check("pipelined upload requests are answered in order on one connection", area="upload edges", over=V1,
        why="in HTTP/2 requests run side by side, and a newer one for an upload displaces the older")
 def pipeline(bench):
     origin, pawl = begin(bench)
@@ -116,7 +116,7 @@ def pipeline(bench):
     true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
-@check("upload edges: Expect: 100-continue of what is refused gets the refusal and no 100")
+@check("Expect: 100-continue of what is refused gets the refusal and no 100", area="upload edges")
 def expectation(bench):
     origin = bench.origin()
     origin.at("/auth", lambda r: Resource(b"", status=204 if r.get("Authorization") == basic("ann", "x") else 401, fields=NO_STORE))
@@ -142,7 +142,7 @@ def expectation(bench):
     each(rows, row)
 
 
-@check("upload edges: of a refused or displaced upload no more than 1 MiB is read, or a second long; who is refused still finds the answer", seconds=60)
+@check("of a refused or displaced upload no more than 1 MiB is read, or a second long; who is refused still finds the answer", area="upload edges", seconds=60)
 def unread(bench):
     origin = bench.origin()
     origin.default = stored
@@ -181,7 +181,7 @@ def unread(bench):
     each(rows, row)
 
 
-@check("upload edges: plain-uploads = spool does not hold back what asks to be incremental")
+@check("plain-uploads = spool does not hold back what asks to be incremental", area="upload edges")
 def incremental(bench):
     origin = bench.origin()
     seen = threading.Event()
@@ -210,7 +210,7 @@ def incremental(bench):
         same(client.answer().body, b"ok", "answer")
 
 
-@check("upload edges: SIGHUP reloads under a running upload, and uploads and their URLs stay")
+@check("SIGHUP reloads under a running upload, and uploads and their URLs stay", area="upload edges")
 def reload(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
@@ -228,7 +228,7 @@ def reload(bench):
     same(append(pawl.address, d, kept, 1000, BODY[1000:]).body, b"got 100000 bytes", "the one from before")
 
 
-@check("upload edges: a second pawl on the same spool is refused with 69")
+@check("a second pawl on the same spool is refused with 69", area="upload edges")
 def second(bench):
     origin, pawl = begin(bench)
     careful(pawl.address, Dialect(6))
@@ -240,7 +240,7 @@ def second(bench):
     same(code, 69, f"exit code ({err[-300:]})")
 
 
-@check("upload edges: the head of an append comes in single bytes, its body in one; and the other way round")
+@check("the head of an append comes in single bytes, its body in one; and the other way round", area="upload edges")
 def fragments(bench):
     origin, pawl = begin(bench)
     for d in (Dialect(3), Dialect(9)):
@@ -262,7 +262,7 @@ def fragments(bench):
             same(client.answer().body, b"got 300 bytes", "chunks in pieces")
 
 
-@check("upload edges: two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing", over=V1,
+@check("two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing", area="upload edges", over=V1,
        why="HTTP/2 has one framing")
 def smuggling(bench):
     origin, pawl = begin(bench)
@@ -280,7 +280,7 @@ def smuggling(bench):
     same(len(whole(origin)), 0, "requests at the origin")
 
 
-@check("upload edges: kill -9 at random moments of uploads: told offsets hold, bodies are whole, none twice unless unknown")
+@check("kill -9 at random moments of uploads: told offsets hold, bodies are whole, none twice unless unknown", area="upload edges")
 def kills(bench):
     origin, pawl = begin(bench)
     size = 400_000

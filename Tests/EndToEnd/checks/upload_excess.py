@@ -9,7 +9,7 @@ from checks.upload_tus import begin
 BODY = bytes(i * 7 % 251 for i in range(1000))
 
 
-@check("upload excess: a tus PATCH one byte too long is 413, the upload goes on where it was, and the origin gets its own bytes")
+@check("a tus PATCH one byte too long is 413, the upload goes on where it was, and the origin gets its own bytes", area="upload excess")
 def tus(bench):
     origin, pawl = begin(bench)
     for at in (0, 600):
@@ -31,7 +31,7 @@ def tus(bench):
     same(tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "1000"),)).status, 204, "the right length")
 
 
-@check("upload excess: by the drafts before -08, too, what is refused leaves offset and bytes as they were")
+@check("by the drafts before -08, too, what is refused leaves offset and bytes as they were", area="upload excess")
 def drafts(bench):
     origin, pawl = begin(bench)
 
@@ -49,7 +49,7 @@ def drafts(bench):
     each(dialects(5, 7), row)
 
 
-@check("upload excess: an empty Upload-Metadata says nothing, and is told to nobody")
+@check("an empty Upload-Metadata says nothing, and is told to nobody", area="upload excess")
 def metadata(bench):
     origin, pawl = begin(bench)
     for value, told in (("", []), (" ", []), ("filename YQ==", ["filename YQ=="])):
@@ -62,7 +62,7 @@ def metadata(bench):
         same(tus_create(pawl.address, 3, (("Upload-Metadata", value),)).status, 400, f"what is no metadata: {value}")
 
 
-@check("upload excess: a request of the drafts that ends a part of a tus concatenation is refused at once, and the part stays")
+@check("a request of the drafts that ends a part of a tus concatenation is refused at once, and the part stays", area="upload excess")
 def part(bench):
     origin, pawl = begin(bench)
     for number in (3, 5, 6, 9):

@@ -73,7 +73,7 @@ def join(pawl, locations, target="/whole"):
     return tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join(path_of(each) for each in locations)),), target=target, timeout=20)
 
 
-@check("upload files: a part that is removed while it is joined gives its own bytes or none, never those of who came after it", seconds=90)
+@check("a part that is removed while it is joined gives its own bytes or none, never those of who came after it", area="upload files", seconds=90)
 def removed_part(bench):
     origin, pawl = begin(bench)
     mine, secret = Content("mine", SIZE).read(), Content("secret", SIZE).read()

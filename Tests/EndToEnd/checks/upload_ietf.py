@@ -28,7 +28,7 @@ def echoes(dialect, fields, where):
 
 # -- creation ----------------------------------------------------------------------------------------------------------
 
-@check("upload rows: 104 comes before the body: version, absolute Location, Upload-Limit from version 6")
+@check("104 comes before the body: version, absolute Location, Upload-Limit from version 6", area="upload rows")
 def announcement(bench):
     origin, pawl = begin(bench)
 
@@ -57,7 +57,7 @@ def announcement(bench):
     same(len(whole(origin)), 16, "requests at the origin")
 
 
-@check("upload rows: creation by POST, PUT, PATCH and unknown methods on any target; method, target and fields reach the origin, upload fields do not")
+@check("creation by POST, PUT, PATCH and unknown methods on any target; method, target and fields reach the origin, upload fields do not", area="upload rows")
 def methods(bench):
     origin, pawl = begin(bench)
 
@@ -85,14 +85,14 @@ def methods(bench):
     each(dialects(), row)
 
 
-@check("upload rows: a client's own Idempotency-Key stays")
+@check("a client's own Idempotency-Key stays", area="upload rows")
 def idempotency(bench):
     origin, pawl = begin(bench)
     create(pawl.address, Dialect(6), BODY, True, (("Idempotency-Key", '"mine"'),))
     same(asked(origin, "/in")[0].all("Idempotency-Key"), ['"mine"'], "Idempotency-Key at the origin")
 
 
-@check("upload rows: GET, HEAD, DELETE and OPTIONS create nothing")
+@check("GET, HEAD, DELETE and OPTIONS create nothing", area="upload rows")
 def no_creation(bench):
     origin, pawl = begin(bench)
 
@@ -104,7 +104,7 @@ def no_creation(bench):
     each(dialects(), row)
 
 
-@check("upload rows: Location follows Host, and the scheme only a trusted proxy may change")
+@check("Location follows Host, and the scheme only a trusted proxy may change", area="upload rows")
 def locations(bench):
     origin, pawl = begin(bench)
     forwarded = (("X-Forwarded-Proto", "https"),)
@@ -123,7 +123,7 @@ def locations(bench):
     true(all(s == 100 for s, _ in answer.interim), "interim answer to HTTP/1.0")
 
 
-@check("upload rows: Expect: 100-continue is answered beside the 104, before the body")
+@check("Expect: 100-continue is answered beside the 104, before the body", area="upload rows")
 def expectation(bench):
     origin, pawl = begin(bench)
 
@@ -145,7 +145,7 @@ def expectation(bench):
     each(dialects(), row)
 
 
-@check("upload rows: an incomplete creation is 201 with Location, offset and completeness; all its Locations are the same")
+@check("an incomplete creation is 201 with Location, offset and completeness; all its Locations are the same", area="upload rows")
 def incomplete_creation(bench):
     origin, pawl = begin(bench)
 
@@ -164,7 +164,7 @@ def incomplete_creation(bench):
     same(len(asked(origin, "/in")), 0, "requests at the origin")
 
 
-@check("upload rows: careful creation: empty, more follows, 201 at offset 0; the rest in one append")
+@check("careful creation: empty, more follows, 201 at offset 0; the rest in one append", area="upload rows")
 def careful_creation(bench):
     origin, pawl = begin(bench)
 
@@ -179,7 +179,7 @@ def careful_creation(bench):
     each(dialects(), row)
 
 
-@check("upload rows: the completing request gets the origin's answer, completeness, the whole length as offset; Location only to 6")
+@check("the completing request gets the origin's answer, completeness, the whole length as offset; Location only to 6", area="upload rows")
 def completion(bench):
     origin, pawl = begin(bench)
     origin.at("/own", lambda r: Resource(b"made", status=201, fields=NO_STORE + (("Location", "/things/7"), ("ETag", '"e"'), ("X-A", "1"), ("X-A", "2"))))
@@ -203,7 +203,7 @@ def completion(bench):
     each(dialects(), row)
 
 
-@check("upload rows: 3xx, 4xx and 5xx of the origin pass as they are, with the upload complete")
+@check("3xx, 4xx and 5xx of the origin pass as they are, with the upload complete", area="upload rows")
 def refusals(bench):
     origin, pawl = begin(bench)
     codes = (303, 308, 400, 403, 404, 409, 413, 422, 500, 502, 507)
@@ -221,7 +221,7 @@ def refusals(bench):
     each(dialects(), row)
 
 
-@check("upload rows: empty uploads complete at once; an empty append completes what is there")
+@check("empty uploads complete at once; an empty append completes what is there", area="upload rows")
 def empty(bench):
     origin, pawl = begin(bench)
 
@@ -242,7 +242,7 @@ def empty(bench):
 
 # -- progress ----------------------------------------------------------------------------------------------------------
 
-@check("upload rows: from version 5 progress is told by 104 with Upload-Offset and without Location, never beyond what was sent; 3 and 4 get one 104")
+@check("from version 5 progress is told by 104 with Upload-Offset and without Location, never beyond what was sent; 3 and 4 get one 104", area="upload rows")
 def progress(bench):
     origin, pawl = begin(bench)
     size = 12 * MIB
@@ -295,7 +295,7 @@ def progress(bench):
 
 # -- retrieval ---------------------------------------------------------------------------------------------------------
 
-@check("upload rows: HEAD is 204 with offset and completeness, no-store, limits from 6, Upload-Length where known; GET too from 9")
+@check("HEAD is 204 with offset and completeness, no-store, limits from 6, Upload-Length where known; GET too from 9", area="upload rows")
 def retrieval(bench):
     origin, pawl = begin(bench)
 
@@ -317,7 +317,7 @@ def retrieval(bench):
     each(dialects(), row)
 
 
-@check("upload rows: what iOS sends with HEAD (Content-Length: 0, the file's type) is harmless")
+@check("what iOS sends with HEAD (Content-Length: 0, the file's type) is harmless", area="upload rows")
 def apple_head(bench):
     origin, pawl = begin(bench)
 
@@ -328,7 +328,7 @@ def apple_head(bench):
     each(dialects(), row)
 
 
-@check("upload rows: stray upload fields on HEAD and DELETE are 400 to version 6 and ignored from 7")
+@check("stray upload fields on HEAD and DELETE are 400 to version 6 and ignored from 7", area="upload rows")
 def stray(bench):
     origin, pawl = begin(bench)
 
@@ -345,7 +345,7 @@ def stray(bench):
     each(dialects(), row)
 
 
-@check("upload rows: a request without a version on an upload URL is harmless and works")
+@check("a request without a version on an upload URL is harmless and works", area="upload rows")
 def tolerant(bench):
     origin, pawl = begin(bench)
     location = partial(pawl, Dialect(6), BODY, 100)
@@ -359,7 +359,7 @@ def tolerant(bench):
 
 # -- appends -----------------------------------------------------------------------------------------------------------
 
-@check("upload rows: an append that does not complete is 201 to version 6 and 204 from 7, with offset and completeness")
+@check("an append that does not complete is 201 to version 6 and 204 from 7, with offset and completeness", area="upload rows")
 def incomplete_append(bench):
     origin, pawl = begin(bench)
 
@@ -379,7 +379,7 @@ def incomplete_append(bench):
     each(dialects(), row)
 
 
-@check("upload rows: an interrupted creation and appends cut at any byte keep the longest prefix and go on there")
+@check("an interrupted creation and appends cut at any byte keep the longest prefix and go on there", area="upload rows")
 def cuts(bench):
     origin, pawl = begin(bench)
 
@@ -407,7 +407,7 @@ def cuts(bench):
     same(len(whole(origin)), 16, "requests at the origin")
 
 
-@check("upload rows: the type of an append: ignored to version 5, application/partial-upload from 6 (any case, parameters), else 415")
+@check("the type of an append: ignored to version 5, application/partial-upload from 6 (any case, parameters), else 415", area="upload rows")
 def append_types(bench):
     origin, pawl = begin(bench)
 
@@ -429,7 +429,7 @@ def append_types(bench):
     each(dialects(), row)
 
 
-@check("upload rows: an append without completeness completes to version 6 and is 400 from 7")
+@check("an append without completeness completes to version 6 and is 400 from 7", area="upload rows")
 def no_completeness(bench):
     origin, pawl = begin(bench)
 
@@ -444,7 +444,7 @@ def no_completeness(bench):
     each(dialects(), row)
 
 
-@check("upload rows: an append without a usable offset is 400 and changes nothing; parameters of an offset are ignored")
+@check("an append without a usable offset is 400 and changes nothing; parameters of an offset are ignored", area="upload rows")
 def bad_offsets(bench):
     origin, pawl = begin(bench)
 
@@ -459,7 +459,7 @@ def bad_offsets(bench):
     each(dialects(), row)
 
 
-@check("upload rows: a wrong offset is 409 at once with the right one, completeness from 9, a problem from 6; the upload stays usable")
+@check("a wrong offset is 409 at once with the right one, completeness from 9, a problem from 6; the upload stays usable", area="upload rows")
 def mismatch(bench):
     origin, pawl = begin(bench)
 
@@ -482,7 +482,7 @@ def mismatch(bench):
     true(all(r.body == BODY for r in whole(origin)), "other bytes at the origin")
 
 
-@check("upload rows: after a 409 the rest of the body is read away or the connection closed, and the next request is answered")
+@check("after a 409 the rest of the body is read away or the connection closed, and the next request is answered", area="upload rows")
 def mismatch_drain(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
@@ -509,7 +509,7 @@ def mismatch_drain(bench):
         same(status(pawl.address, d, location).get("Upload-Offset"), "1000", "offset")
 
 
-@check("upload rows: an append to a completed upload: a valid empty one gets the answer again, one with content is refused")
+@check("an append to a completed upload: a valid empty one gets the answer again, one with content is refused", area="upload rows")
 def completed(bench):
     origin, pawl = begin(bench)
 
@@ -529,7 +529,7 @@ def completed(bench):
     same(len(whole(origin)), 8, "requests at the origin")
 
 
-@check("upload rows: an inconsistent length is 400 with a problem from 7, and reaches no origin")
+@check("an inconsistent length is 400 with a problem from 7, and reaches no origin", area="upload rows")
 def inconsistent(bench):
     origin, pawl = begin(bench)
 
@@ -552,7 +552,7 @@ def inconsistent(bench):
     same(len(asked(origin, "/in")), 0, "requests at the origin")
 
 
-@check("upload rows: content beyond the length is 400, stops at the length to version 7, and ends the upload from 8")
+@check("content beyond the length is 400, stops at the length to version 7, and ends the upload from 8", area="upload rows")
 def beyond(bench):
     origin, pawl = begin(bench)
 
@@ -574,7 +574,7 @@ def beyond(bench):
     same(len(asked(origin, "/in")), 0, "requests at the origin")
 
 
-@check("upload rows: the last append may be chunked where the length is known, and must end there")
+@check("the last append may be chunked where the length is known, and must end there", area="upload rows")
 def chunked_end(bench):
     origin, pawl = begin(bench)
 
@@ -588,7 +588,7 @@ def chunked_end(bench):
     each(dialects(6), row)
 
 
-@check("upload rows: length reached is not completion from version 7: only the completeness field is")
+@check("length reached is not completion from version 7: only the completeness field is", area="upload rows")
 def not_by_length(bench):
     origin, pawl = begin(bench)
 
@@ -601,7 +601,7 @@ def not_by_length(bench):
     same(len(asked(origin, "/in")), 0, "requests at the origin")
 
 
-@check("upload rows: versions 5 and 6 complete where the declared length is reached: tus-js-client takes that offset for success and never comes back")
+@check("versions 5 and 6 complete where the declared length is reached: tus-js-client takes that offset for success and never comes back", area="upload rows")
 def by_length(bench):
     origin, pawl = begin(bench)
 
@@ -618,7 +618,7 @@ def by_length(bench):
 
 # -- unknown, cancelled, discovered ------------------------------------------------------------------------------------
 
-@check("upload rows: unknown uploads are 404 for every method and never reach the origin")
+@check("unknown uploads are 404 for every method and never reach the origin", area="upload rows")
 def unknown(bench):
     origin, pawl = begin(bench)
 
@@ -634,7 +634,7 @@ def unknown(bench):
     same(origin.connections, 0, "connections to the origin")
 
 
-@check("upload rows: DELETE cancels with 204, ends a running transfer, and the upload is gone")
+@check("DELETE cancels with 204, ends a running transfer, and the upload is gone", area="upload rows")
 def cancellation(bench):
     origin, pawl = begin(bench)
 
@@ -658,7 +658,7 @@ def cancellation(bench):
     each(dialects(), row)
 
 
-@check("upload rows: OPTIONS on a target tells Upload-Limit and Accept-Patch, joined with the origin's answer; 501 becomes 200")
+@check("OPTIONS on a target tells Upload-Limit and Accept-Patch, joined with the origin's answer; 501 becomes 200", area="upload rows")
 def discovery(bench):
     origin, pawl = begin(bench, **{"min-resumable": "64K", "max-upload": "5M"})
     origin.at("/none", Resource(b"no", status=501, fields=NO_STORE))
@@ -687,7 +687,7 @@ def discovery(bench):
     true(answer.status in (200, 204) or answer.status >= 502, f"OPTIONS while the origin is down: {answer.status}")
 
 
-@check("upload rows: lifetimes are announced as expires for version 6 and as max-age from 7, and shrink")
+@check("lifetimes are announced as expires for version 6 and as max-age from 7, and shrink", area="upload rows")
 def lifetime(bench):
     origin, pawl = begin(bench, extra={"spool:default": {"expire-after": "30m", "max-age": "2h"}})
 
@@ -706,7 +706,7 @@ def lifetime(bench):
 
 # -- who is meant ------------------------------------------------------------------------------------------------------
 
-@check("upload rows: other versions, none, and invalid values are ordinary requests: no 104, fields untouched")
+@check("other versions, none, and invalid values are ordinary requests: no 104, fields untouched", area="upload rows")
 def plain(bench):
     origin, pawl = begin(bench)
     cases = {f"version {v}": (("Upload-Draft-Interop-Version", v), ("Upload-Complete", "?1")) for v in (
@@ -733,7 +733,7 @@ def plain(bench):
     each(cases, row)
 
 
-@check("upload rows: parameters of versions and completeness, and any case of names, are understood")
+@check("parameters of versions and completeness, and any case of names, are understood", area="upload rows")
 def spelling(bench):
     origin, pawl = begin(bench)
     for fields in ((("upload-draft-interop-version", "6;a=b"), ("upload-complete", "?1;x")),
@@ -746,7 +746,7 @@ def spelling(bench):
     same(status(pawl.address, Dialect(6), location).all("Upload-Length"), [], "an invalid length is ignored")
 
 
-@check("upload rows: a small upload of known length is passed on as it is, stripped; never an incomplete, chunked or tus one")
+@check("a small upload of known length is passed on as it is, stripped; never an incomplete, chunked or tus one", area="upload rows")
 def small(bench):
     origin, pawl = begin(bench, **{"min-resumable": "64K"})
     edge = 64 << 10
@@ -772,7 +772,7 @@ def small(bench):
     same(ask(pawl.address, "/in", "POST", tus, b"").status, 201, "a small tus upload")
 
 
-@check("upload rows: HTTP/1.0 gets no interim answer and the origin's answer", over=V1, why="HTTP/1.0")
+@check("HTTP/1.0 gets no interim answer and the origin's answer", area="upload rows", over=V1, why="HTTP/1.0")
 def old_http(bench):
     origin, pawl = begin(bench)
 
@@ -783,7 +783,7 @@ def old_http(bench):
     true(all(r.body == BODY for r in whole(origin)), "other bytes at the origin")
 
 
-@check("upload rows: the version is that of each request, not of the upload")
+@check("the version is that of each request, not of the upload", area="upload rows")
 def upgrades(bench):
     origin, pawl = begin(bench)
     old, new = Dialect(3), Dialect(9)
@@ -798,7 +798,7 @@ def upgrades(bench):
     same((answer.status, answer.body), (200, b"got 200000 bytes"), "the end by a third")
 
 
-@check("upload rows: the final dialect (no version) is off by default and works when it is on")
+@check("the final dialect (no version) is off by default and works when it is on", area="upload rows")
 def final(bench):
     origin, pawl = begin(bench, **{"final-dialect": "on"})
     d = Dialect(FINAL)
@@ -819,7 +819,7 @@ def final(bench):
     same(cancel(pawl.address, d, careful(pawl.address, d)).status // 100, 2, "DELETE")
 
 
-@check("upload rows: everything below the prefix is no-store and nosniff, with Content-Length where no body is")
+@check("everything below the prefix is no-store and nosniff, with Content-Length where no body is", area="upload rows")
 def hygiene(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
@@ -838,7 +838,7 @@ def hygiene(bench):
     same(len({t[:4] for t in tokens}) > 40, True, "tokens begin differently")
 
 
-@check("upload rows: several uploads follow each other on one connection, interim and final answers in order")
+@check("several uploads follow each other on one connection, interim and final answers in order", area="upload rows")
 def keep_alive(bench):
     origin, pawl = begin(bench)
     with Upload(pawl.address) as client:

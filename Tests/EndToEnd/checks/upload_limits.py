@@ -24,7 +24,7 @@ def files(pawl, least=1):
     return list(body_files(pawl, least))
 
 
-@check("upload limits: max-upload: declared lengths are 413 with Upload-Limit before a body byte; undeclared ones when they pass it")
+@check("max-upload: declared lengths are 413 with Upload-Limit before a body byte; undeclared ones when they pass it", area="upload limits", tags=("every",))
 def max_upload(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M"})
 
@@ -64,7 +64,7 @@ def max_upload(bench):
     same(ask(pawl.address, "/in", "OPTIONS").get("Tus-Max-Size"), str(MIB), "Tus-Max-Size")
 
 
-@check("upload limits: larger than the spool is 413; no room now is 507 with Retry-After, and there is room again once one is gone")
+@check("larger than the spool is 413; no room now is 507 with Retry-After, and there is room again once one is gone", area="upload limits")
 def spool_full(bench):
     origin, pawl = begin(bench, {"max-size": "8M", "max-share-per-client": "100%"})
 
@@ -93,7 +93,7 @@ def spool_full(bench):
     true(wait_for(lambda: not files(pawl, MIB), 5, "freed files") is True, "files")
 
 
-@check("upload limits: spool full while a length-less body comes: 507 at its offset, nothing lost, it goes on when there is room")
+@check("spool full while a length-less body comes: 507 at its offset, nothing lost, it goes on when there is room", area="upload limits", tags=("every",))
 def pause(bench):
     origin, pawl = begin(bench, {"max-size": "8M", "max-share-per-client": "100%"})
     d = Dialect(9)
@@ -116,7 +116,7 @@ def pause(bench):
     true(whole(origin, method="POST")[-1].body == BODY, "other bytes at the origin")
 
 
-@check("upload limits: an open upload without bytes does not hold the spool against others for longer than a minute", seconds=90)
+@check("an open upload without bytes does not hold the spool against others for longer than a minute", area="upload limits", seconds=90)
 def promises(bench):
     if not os.environ.get("PAWL_SLOW_CHECKS"):
         raise Skip("takes a minute; set PAWL_SLOW_CHECKS")
@@ -127,7 +127,7 @@ def promises(bench):
     wait_for(lambda: create(pawl.address, d, BODY).status == 200, 75, "the lapse of promises", 1)
 
 
-@check("upload limits: max-uploads-per-client: one more is 429 with Retry-After, counted by address; other clients are not hurt")
+@check("max-uploads-per-client: one more is 429 with Retry-After, counted by address; other clients are not hurt", area="upload limits")
 def per_client(bench):
     origin, pawl = begin(bench, {"max-uploads-per-client": "3"})
     ann, bob = (("Authorization", bearer("ann")),), (("Authorization", bearer("bob")),)
@@ -147,7 +147,7 @@ def per_client(bench):
     same(append(pawl.address, d, theirs, 0, b"abc", True, bob).status, 200, "another client")
 
 
-@check("upload limits: max-share-per-client keeps one client from filling the spool")
+@check("max-share-per-client keeps one client from filling the spool", area="upload limits")
 def share(bench):
     origin, pawl = begin(bench, {"max-size": "16M", "max-share-per-client": "25%"})
     ann = (("Authorization", bearer("ann")),)
@@ -163,7 +163,7 @@ def share(bench):
     same(create(pawl.address, d, BODY, True, ann).status, 200, "the share is free again")
 
 
-@check("upload limits: a sender below min-rate is cut, its bytes stay, and it may go on")
+@check("a sender below min-rate is cut, its bytes stay, and it may go on", area="upload limits", tags=("every",))
 def min_rate(bench):
     origin, pawl = begin(bench, **{"min-rate": "100K/1s"})
     d = Dialect(9)
@@ -177,7 +177,7 @@ def min_rate(bench):
     same(append(pawl.address, d, location, 50_000, BODY[50_000:]).status, 200, "the rest")
 
 
-@check("upload limits: an upload whose time is over is 410 from that moment on, whenever it is swept up: HEAD, PATCH, DELETE, GET, as a part")
+@check("an upload whose time is over is 410 from that moment on, whenever it is swept up: HEAD, PATCH, DELETE, GET, as a part", area="upload limits")
 def expired_at_once(bench):
     origin, pawl = begin(bench, {"expire-after": "3s"}, **{"response-ttl": "3s"})
     rows = []
@@ -202,7 +202,7 @@ def expired_at_once(bench):
     same([len(r.body) for r in whole(origin)], [3, 3, 3], "requests at the origin")
 
 
-@check("upload limits: expire-after, max-age and response-ttl end what they are about, with files and rows, also over a restart; completed uploads stay, or go by forward-give-up")
+@check("expire-after, max-age and response-ttl end what they are about, with files and rows, also over a restart; completed uploads stay, or go by forward-give-up", area="upload limits")
 def expiry(bench):
     def gone(pawl, d, *locations):
         return all(status(pawl.address, d, location).status in (404, 410) for location in locations)
@@ -252,7 +252,7 @@ def expiry(bench):
     same([(r.path, r.body == BODY) for r in late.requests if r.method != "OPTIONS"], [("/in", True)], "what was delivered")
 
 
-@check("upload limits: max-upload holds for ordinary uploads that stream to the application, declared or not, to the byte")
+@check("max-upload holds for ordinary uploads that stream to the application, declared or not, to the byte", area="upload limits")
 def streamed_max_upload(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M", "plain-uploads": "stream"})
     kinds = {"plain": (), "form": (("Content-Type", "multipart/form-data; boundary=x"),), "part": (("Content-Range", "bytes 0-9/20"),),
@@ -274,7 +274,7 @@ def streamed_max_upload(bench):
         same((answer.status, answer.interim, asked(origin, "/declared")), (413, [], []), "declared, before any byte")
 
 
-@check("upload limits: an application that answers while it reads is cut off with its client when max-upload is passed")
+@check("an application that answers while it reads is cut off with its client when max-upload is passed", area="upload limits")
 def answered_early(bench):
     origin = bench.origin()
     seen = []

@@ -30,7 +30,7 @@ def ids(text):
     return re.findall(r"\b[0-9a-f]{12,32}\b", text)
 
 
-@check("upload operator: list and show tell ID, state, offset, length and target beside a running server and without one, never the token")
+@check("list and show tell ID, state, offset, length and target beside a running server and without one, never the token", area="upload operator")
 def listing(bench):
     origin, pawl = begin(bench)
     same(ids(uploads(pawl, "list")), [], "a list of nothing")
@@ -59,7 +59,7 @@ def listing(bench):
     uploads(pawl, "rm", "0" * 32, code=1)
 
 
-@check("upload operator: rm removes beside a running server and without one; an ID may be shortened")
+@check("rm removes beside a running server and without one; an ID may be shortened", area="upload operator")
 def removal(bench):
     origin, pawl = begin(bench)
     for running in (True, False):
@@ -81,7 +81,7 @@ def removal(bench):
     same(len(whole(origin)), 0, "requests at the origin")
 
 
-@check("upload operator: unknown uploads are listed, survive a restart, and can be sent again or dropped")
+@check("unknown uploads are listed, survive a restart, and can be sent again or dropped", area="upload operator")
 def unknown(bench):
     origin, pawl = begin(bench)
     origin.default = dies(origin, then=stored)
@@ -108,7 +108,7 @@ def unknown(bench):
     same(len(whole(origin, "/drop")), 1, "requests of the dropped one")
 
 
-@check("upload operator: resend of an unknown upload while no server runs is carried out by the next one")
+@check("resend of an unknown upload while no server runs is carried out by the next one", area="upload operator")
 def resend_offline(bench):
     origin, pawl = begin(bench)
     origin.default = dies(origin, then=stored)
@@ -122,7 +122,7 @@ def resend_offline(bench):
     wait_for(lambda: "answered" in uploads(pawl, "show", found), 5, "the answer")
 
 
-@check("upload operator: resend refuses what is not unknown; show tells attempts and the last error while the origin is down")
+@check("resend refuses what is not unknown; show tells attempts and the last error while the origin is down", area="upload operator")
 def waiting(bench):
     port = free_port()
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "200ms"})
@@ -140,7 +140,7 @@ def waiting(bench):
     wait_for(lambda: "answered" in uploads(pawl, "list"), 5, "the answer")
 
 
-@check("upload operator: the event log tells an upload's life with its ID")
+@check("the event log tells an upload's life with its ID", area="upload operator")
 def events(bench):
     origin, pawl = begin(bench)
     location = partial(pawl, D, BODY, 40_000)

@@ -31,7 +31,7 @@ def refused(pawl, location, fields, what):
         same((answer.status, answer.all("Upload-Offset"), answer.all("Upload-Length")), (404, [], []), f"{what}: {name}")
 
 
-@check("upload owner: authorization: Basic by its value, JWT by issuer and subject, others by value; a stranger gets 404")
+@check("authorization: Basic by its value, JWT by issuer and subject, others by value; a stranger gets 404", area="upload owner")
 def authorization(bench):
     origin, pawl = begin(bench)
     cases = {"basic": (basic("ann", "x"), [basic("ann", "x")], [basic("ann", "y"), basic("bob", "x"), bearer("ann"), None]),
@@ -55,7 +55,7 @@ def authorization(bench):
     each(cases, row)
 
 
-@check("upload owner: only what the creator sent binds: without credentials the URL is enough, and later ones do not bind")
+@check("only what the creator sent binds: without credentials the URL is enough, and later ones do not bind", area="upload owner")
 def unbound(bench):
     origin, pawl = begin(bench)
     location = careful(pawl.address, D)
@@ -66,7 +66,7 @@ def unbound(bench):
     same(append(pawl.address, D, careful(pawl.address, D), 0, b"abc", True, (("Cookie", "session=1"),)).body, b"got 3 bytes", "with a cookie")
 
 
-@check("upload owner: a stranger's HEAD, PATCH and DELETE do not disturb a running transfer")
+@check("a stranger's HEAD, PATCH and DELETE do not disturb a running transfer", area="upload owner")
 def undisturbed(bench):
     origin, pawl = begin(bench)
     mine = fields_of(basic("ann", "x"))
@@ -81,7 +81,7 @@ def undisturbed(bench):
     true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
-@check("upload owner: cookie:NAME, and owner = none")
+@check("cookie:NAME, and owner = none", area="upload owner")
 def cookies(bench):
     origin, pawl = begin(bench, owner="cookie:session")
     location = create(pawl.address, D, BODY[:10], False, (("Cookie", "a=1; session=abc; b=2"), ("Authorization", bearer("ann")))).get("Location")
@@ -96,7 +96,7 @@ def cookies(bench):
         same(status(pawl.address, D, location, fields_of(value)).status, 204, f"owner = none, HEAD with {value}")
 
 
-@check("upload owner: auth-request:FIELD binds to what the application says of the user")
+@check("auth-request:FIELD binds to what the application says of the user", area="upload owner")
 def by_application(bench):
     origin = bench.origin()
     users = {"t1": "ann", "t2": "ann", "t3": "bob"}
@@ -115,7 +115,7 @@ def by_application(bench):
     same(append(pawl.address, D, location, 0, BODY, True, fields_of("Bearer t2")).body, b"got 100000 bytes", "the end")
 
 
-@check("upload owner: a token that only claims to be the owner's goes on with the upload, and is not given the application's answer")
+@check("a token that only claims to be the owner's goes on with the upload, and is not given the application's answer", area="upload owner")
 def claimed(bench):
     origin, pawl = begin(bench)
     mine, fresh, claim = (fields_of(bearer("ann", n)) for n in (1, 2, 3))
@@ -138,7 +138,7 @@ def claimed(bench):
         same((answer.status, b"got 10 " in answer.body), (code, code == 200), f"tus: the answer with {who[0][1][-8:]}")
 
 
-@check("upload owner: with auth-request a token not seen with the upload yet is asked about before it counts for anything")
+@check("with auth-request a token not seen with the upload yet is asked about before it counts for anything", area="upload owner")
 def claims_are_asked(bench):
     origin = bench.origin()
     good = {bearer("ann", n) for n in (1, 2, 4)}
@@ -159,7 +159,7 @@ def claims_are_asked(bench):
         same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer with token {n}")
 
 
-@check("upload owner: OPTIONS on an upload URL is never bound")
+@check("OPTIONS on an upload URL is never bound", area="upload owner")
 def options(bench):
     origin, pawl = begin(bench, cors="https://app.test")
     location = careful(pawl.address, D, fields_of(basic("ann", "x")))
@@ -173,7 +173,7 @@ def options(bench):
 
 # -- auth-request ------------------------------------------------------------------------------------------------------
 
-@check("upload auth: the application is asked before anything is accepted, with the request's own fields and what is meant")
+@check("the application is asked before anything is accepted, with the request's own fields and what is meant", area="upload auth")
 def auth_fields(bench):
     origin = bench.origin()
     origin.at("/auth", Resource(b"", status=204, fields=NO_STORE))
@@ -193,7 +193,7 @@ def auth_fields(bench):
     same((order[0], order[-1]), ("/auth", "/in"), "order")
 
 
-@check("upload auth: 4xx is the answer, before a 104 and without a body read; anything else or silence is 503")
+@check("4xx is the answer, before a 104 and without a body read; anything else or silence is 503", area="upload auth")
 def auth_answers(bench):
     origin = bench.origin()
     gate = threading.Event()
@@ -221,7 +221,7 @@ def auth_answers(bench):
     same(create(pawl.address, D, BODY).status, 503, "creation while the application is down")
 
 
-@check("upload auth: asked again before the body is forwarded, with the freshest credentials: a withdrawn right stops it")
+@check("asked again before the body is forwarded, with the freshest credentials: a withdrawn right stops it", area="upload auth")
 def withdrawn(bench):
     origin = bench.origin()
     allowed = {bearer("ann", 1), bearer("ann", 2)}
@@ -238,7 +238,7 @@ def withdrawn(bench):
     same(origin.of("/auth")[-1].get("Authorization"), bearer("ann", 3), "credentials of the last question")
 
 
-@check("upload auth: plain requests and OPTIONS are not asked about")
+@check("plain requests and OPTIONS are not asked about", area="upload auth")
 def not_asked(bench):
     origin = bench.origin()
     origin.at("/auth", Resource(b"", status=403, fields=NO_STORE))
@@ -250,7 +250,7 @@ def not_asked(bench):
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
 
-@check("upload secrets: tokens and credentials are in no log, no file's text and no Referer, whatever happens to the upload")
+@check("tokens and credentials are in no log, no file's text and no Referer, whatever happens to the upload", area="upload secrets")
 def secrets(bench):
     origin, pawl = begin(bench, pawl={"log-level": "debug"})
     locations = [partial(pawl, D, BODY, 1000)]
@@ -282,7 +282,7 @@ def secrets(bench):
         true(word in text, f"no {word} in the event log")
 
 
-@check("upload secrets: combined access log and Referer field hide the token too")
+@check("combined access log and Referer field hide the token too", area="upload secrets")
 def combined(bench):
     origin, pawl = begin(bench, pawl={"access-log-format": "combined"})
     location = careful(pawl.address, D)
@@ -295,7 +295,7 @@ def combined(bench):
     true(token_of(location) not in text, "the token is in the access log")
 
 
-@check("upload secrets: files of the spool are readable by their owner only")
+@check("files of the spool are readable by their owner only", area="upload secrets")
 def modes(bench):
     origin, pawl = begin(bench)
     partial(pawl, D, BODY, 1000)

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import check, same, timely, true
 from harness.origin import Resource
 from harness.process import wait_for
 from harness.uploads import NO_STORE, Dialect, ask, create, on_connection, stored, tus_create
@@ -63,7 +63,7 @@ def others_are_served(pawl, what, number=2):
         same((answer.status, answer.body), (200, b"page"), f"another client's request, {what}")
         answer = create(pawl.address, Dialect(6), BODY, target=f"/other/{i}", fields=client(number), timeout=10)
         same((answer.status, answer.body), (200, b"got 1000 bytes"), f"another client's upload, {what}")
-        true(time.monotonic() - begun < 2, f"another client was kept waiting, {what}: {time.monotonic() - begun:.1f} s")
+        timely(time.monotonic() - begun < 2, f"another client was kept waiting, {what}: {time.monotonic() - begun:.1f} s")
         begun = time.monotonic()
 
 
@@ -71,7 +71,7 @@ def client(number):
     return (("X-Forwarded-For", f"192.0.2.{number}"),)
 
 
-@check("upload queue: an application that hangs - without an answer, or taking nothing - delays no other site's uploads")
+@check("an application that hangs - without an answer, or taking nothing - delays no other site's uploads", area="upload queue")
 def hung(bench):
     other = bench.origin()
     other.default = stored
@@ -96,12 +96,12 @@ def hung(bench):
             for i in range(5):
                 answer = create(pawl.address, Dialect(6), BODY, target=f"/{name}{i}", fields=client(1))
                 same((answer.status, answer.body), (200, b"got 1000 bytes"), f"beside the {name} one")
-            true(time.monotonic() - begun < 4, f"took {time.monotonic() - begun:.1f} s")
+            timely(time.monotonic() - begun < 4, f"took {time.monotonic() - begun:.1f} s")
     finally:
         end.set()
 
 
-@check("upload queue: one client with many uploads delays each other client by little")
+@check("one client with many uploads delays each other client by little", area="upload queue")
 def fair(bench):
     origin, begun = bench.origin(), threading.Event()
     lock, order = threading.Lock(), []
@@ -129,7 +129,7 @@ def fair(bench):
     true(max(late) < PLACES * 3 // 2, f"the other clients' uploads were number {late} of those that waited")
 
 
-@check("upload queue: what nobody waits for is delivered while others keep coming", seconds=120)
+@check("what nobody waits for is delivered while others keep coming", area="upload queue", seconds=120)
 def patient(bench):
     origin = bench.origin()
     ended, tries = threading.Event(), []
@@ -162,7 +162,7 @@ def patient(bench):
         thread.join(20)
 
 
-@check("upload queue: one client's uploads to paths that hang leave others their share of the connections and deliveries", seconds=240, over=("clear",), why="places do not depend on the wire")
+@check("one client's uploads to paths that hang leave others their share of the connections and deliveries", area="upload queue", seconds=240, over=("clear",), why="places do not depend on the wire")
 def shared(bench):
     for kind, connections, path in [(k, c, p) for k in SENDS for c in ("64", "8", "1000") for p in ("/hang", "/hang/{}")]:
         if connections != "64" and kind != "IETF":
@@ -189,7 +189,7 @@ def shared(bench):
             same(statuses, [200] * (PLACES + 6), f"the one client's own uploads, {what}")
 
 
-@check("upload queue: after a restart uploads count for the client that made them", seconds=90, over=("clear",), why="places do not depend on the wire")
+@check("after a restart uploads count for the client that made them", area="upload queue", seconds=90, over=("clear",), why="places do not depend on the wire")
 def shared_after_restart(bench):
     end = threading.Event()
     origin = hangs(bench, end)

@@ -27,7 +27,7 @@ def spool_section(name, path):
     return f"[spool:{name}]\npath = {path}\n"
 
 
-@check("upload reload: what a spool opened by SIGHUP has as sent is unknown at once; resend and rm work", seconds=60)
+@check("what a spool opened by SIGHUP has as sent is unknown at once; resend and rm work", area="upload reload", seconds=60)
 def sent(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     gate = threading.Event()
@@ -74,19 +74,19 @@ def stays(bench, name, change, extra=None, **site):
         uses(pawl, locations[n + 1], target=f"/{n + 1}", origin=origin)
 
 
-@check("upload reload: another state-dir by SIGHUP: what is open stays where it is, and is found after a restart, too", seconds=60)
+@check("another state-dir by SIGHUP: what is open stays where it is, and is found after a restart, too", area="upload reload", seconds=60)
 def state_dir(bench):
     stays(bench, "state", (("state-dir = state", "state-dir = state2"),))
 
 
-@check("upload reload: a spool whose path or section another one takes by SIGHUP: what is open is found after a restart, too", seconds=60)
+@check("a spool whose path or section another one takes by SIGHUP: what is open is found after a restart, too", area="upload reload", seconds=60)
 def path(bench):
     extra = {"spool:a": {"path": "spool-a"}}
     stays(bench, "path", (("path = spool-a", "path = spool-b"),), extra, spool="a")
     stays(bench, "gone", ((spool_section("a", "spool-a"), spool_section("b", "spool-b")), ("spool = a", "spool = b")), extra, spool="a")
 
 
-@check("upload reload: a spool's directory that was moved is found under its new path, with what is open and being sent", seconds=60)
+@check("a spool's directory that was moved is found under its new path, with what is open and being sent", area="upload reload", seconds=60)
 def moved_directory(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     locations = [begun(pawl, target=f"/{n}") for n in range(3)]
@@ -106,7 +106,7 @@ def moved_directory(bench):
     true(not (pawl.folder / "spool-a").exists(), "nothing at the old place")
 
 
-@check("upload reload: a cache that leaves and comes back by SIGHUP while a download still has it", seconds=60)
+@check("a cache that leaves and comes back by SIGHUP while a download still has it", area="upload reload", seconds=60)
 def cache(bench):
     content = Content("reload", 64 << 20)
     origin = bench.origin()
@@ -124,7 +124,7 @@ def cache(bench):
     true("reload-failed" not in pawl.log(), "a reload failed")
 
 
-@check("upload reload: a spool's directory that was copied is refused while pawl has the original: nothing is sent from both", seconds=60)
+@check("a spool's directory that was copied is refused while pawl has the original: nothing is sent from both", area="upload reload", seconds=60)
 def copied(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     location = begun(pawl, target="/in")

@@ -109,7 +109,7 @@ def begun(pawl, tus=False, target="/in", host="pawl.test"):
 
 # -- uploads = off, another upload-prefix ------------------------------------------------------------------------------
 
-@check("upload settings: after uploads = off or another upload-prefix, by SIGHUP or a restart, uploads go on at the URLs they have, to their end", seconds=120)
+@check("after uploads = off or another upload-prefix, by SIGHUP or a restart, uploads go on at the URLs they have, to their end", area="upload settings", seconds=120)
 def goes_on(bench):
     def row(case):
         name, change, how = case
@@ -134,7 +134,7 @@ def goes_on(bench):
     each([(name, change, how) for name, change in (("off", OFF), ("moved", MOVED)) for how in HOWS], row)
 
 
-@check("upload settings: a creation under way, one that waits for its answer, and one that is being tried again go on over the change", seconds=90)
+@check("a creation under way, one that waits for its answer, and one that is being tried again go on over the change", area="upload settings", seconds=90)
 def under_way(bench):
     for name, change in (("off", OFF), ("moved", MOVED)):
         gate = threading.Event()
@@ -163,7 +163,7 @@ def under_way(bench):
         nothing_leaked(origin, pawl, [first, second, third])
 
 
-@check("upload settings: what was complete while the application was away is delivered once, whatever was changed before it came back", seconds=120)
+@check("what was complete while the application was away is delivered once, whatever was changed before it came back", area="upload settings", seconds=120)
 def away(bench):
     for name, change, how in (("off", OFF, "reload"), ("moved", MOVED, "reload"), ("off", OFF, "kill")):
         port = free_port()
@@ -181,7 +181,7 @@ def away(bench):
             nothing_leaked(origin, pawl, [location])
 
 
-@check("upload settings: tus parts made before the change are joined after it", seconds=60)
+@check("tus parts made before the change are joined after it", area="upload settings", seconds=60)
 def parts(bench):
     for name, change in (("off", OFF), ("moved", MOVED)):
         origin, pawl = begin(bench, name=name)
@@ -201,7 +201,7 @@ def parts(bench):
         nothing_leaked(origin, pawl, made + [answer.get("Location")])
 
 
-@check("upload settings: prefixes within each other, of a site and its routes: each upload is found at its URL, by SIGHUP and a restart, too", seconds=60)
+@check("prefixes within each other, of a site and its routes: each upload is found at its URL, by SIGHUP and a restart, too", area="upload settings", seconds=60)
 def nested(bench):
     prefixes = {"/in": "/u/", "/deep/": "/u/deep/", "/deeper/": "/u/deep/er/"}
     routes = {f"route:main{path.rstrip('/')}": {"path": path + "*", "upload-prefix": prefix} for path, prefix in prefixes.items() if path != "/in"}
@@ -229,7 +229,7 @@ def nested(bench):
     nothing_leaked(origin, pawl, [location for location, _ in uploads.values()], "/u")
 
 
-@check("upload settings: below a former prefix everything else is the application's again", seconds=60)
+@check("below a former prefix everything else is the application's again", area="upload settings", seconds=60)
 def others(bench):
     origin, pawl = begin(bench, **{"upload-prefix": "/files/"})
     origin.default = lambda request: Resource(f"app {request.target}".encode(), fields=NO_STORE) if request.method == "GET" else stored(request)
@@ -255,7 +255,7 @@ def others(bench):
     in_no_log(pawl, location)
 
 
-@check("upload settings: changed twice and back, each upload has its own URL, and a stranger still finds nothing", seconds=60)
+@check("changed twice and back, each upload has its own URL, and a stranger still finds nothing", area="upload settings", seconds=60)
 def twice(bench):
     origin, pawl = begin(bench, **{"upload-prefix": "/one/"})
     ann = (("Authorization", bearer("ann")),)
@@ -277,7 +277,7 @@ def twice(bench):
         nothing_leaked(origin, pawl, locations, prefix)
 
 
-@check("upload settings: a smaller max-upload is for new uploads", seconds=60)
+@check("a smaller max-upload is for new uploads", area="upload settings", seconds=60)
 def smaller(bench):
     for how in HOWS:
         origin, pawl = begin(bench, name=how, **{"max-upload": "1M"})
@@ -294,7 +294,7 @@ def one_route(bench, name):
     return begin(bench, name=name, extra={"route:main/up": {"path": "/up/*", "upload-prefix": "/up-urls/"}})
 
 
-@check("upload settings: one route's uploads = off, another prefix, or the route gone", seconds=90)
+@check("one route's uploads = off, another prefix, or the route gone", area="upload settings", seconds=90)
 def routes(bench):
     kinds = {"off": ("upload-prefix = /up-urls/", "upload-prefix = /up-urls/\nuploads = off"),
              "moved": ("upload-prefix = /up-urls/", "upload-prefix = /up-elsewhere/"),
@@ -312,7 +312,7 @@ def routes(bench):
     each([(name, how) for name in kinds for how in ("reload", "restart")], row)
 
 
-@check("upload settings: a site whose host is gone: its uploads are gone on with, and nothing of them reaches another's application", seconds=90,
+@check("a site whose host is gone: its uploads are gone on with, and nothing of them reaches another's application", area="upload settings", seconds=90,
        over=("clear", "h2c"), why="the certificate of the checks is for one host")
 def hosts(bench):
     mine, theirs = bench.origin(), bench.origin()
@@ -347,7 +347,7 @@ def hosts(bench):
     each([(name, new, how) for name, new in (("gone", ""), ("moved", moved)) for how in ("reload", "restart")], row)
 
 
-@check("upload settings: a host that another site takes over takes its uploads with it", seconds=60, over=("clear", "h2c"),
+@check("a host that another site takes over takes its uploads with it", area="upload settings", seconds=60, over=("clear", "h2c"),
        why="the certificate of the checks is for one host")
 def taken_over(bench):
     mine, theirs = bench.origin(), bench.origin()
@@ -381,18 +381,18 @@ def in_spool_a(bench, name, how, changes):
 B = ("spool = a", "spool = b")
 
 
-@check("upload settings: a spool under another name: its uploads are found", seconds=90)
+@check("a spool under another name: its uploads are found", area="upload settings", seconds=90)
 def renamed(bench):
     each(HOWS, lambda how: in_spool_a(bench, "named", how, (("[spool:a]", "[spool:b]"), B)))
 
 
-@check("upload settings: a site moved to another spool: its uploads are found where they are", seconds=90)
+@check("a site moved to another spool: its uploads are found where they are", area="upload settings", seconds=90)
 def moved_spool(bench):
     both = ("[spool:a]\npath = spool-a\n", "[spool:a]\npath = spool-a\n[spool:b]\npath = spool-b\n")
     each(HOWS, lambda how: in_spool_a(bench, "moved", how, (both, B)))
 
 
-@check("upload settings: a spool whose section is gone, and another state-dir, after SIGHUP: uploads are found where they are", seconds=60)
+@check("a spool whose section is gone, and another state-dir, after SIGHUP: uploads are found where they are", area="upload settings", seconds=60)
 def gone_spool(bench):
     in_spool_a(bench, "gone", "reload", (("[spool:a]\npath = spool-a\n", "[spool:b]\npath = spool-b\n"), B))
     origin, pawl = begin(bench, name="state")
@@ -402,7 +402,7 @@ def gone_spool(bench):
     uses(pawl, location, origin=origin)
 
 
-@check("upload settings: pages of other origins may go on after uploads = off, as cors says", seconds=30)
+@check("pages of other origins may go on after uploads = off, as cors says", area="upload settings", seconds=30)
 def cors(bench):
     origin, pawl = begin(bench, cors="https://page.test")
     location = begun(pawl, tus=True)
@@ -414,7 +414,7 @@ def cors(bench):
     same((answer.status, answer.get("Access-Control-Allow-Origin")), (204, "https://page.test"), "the PATCH")
 
 
-@check("upload settings: auth-request is told the creation's target, never an upload's URL", seconds=30)
+@check("auth-request is told the creation's target, never an upload's URL", area="upload settings", seconds=30)
 def auth(bench):
     origin, pawl = begin(bench, **{"auth-request": "/auth", "owner": "auth-request:X-User"})
     origin.at("/auth", Resource(b"", fields=NO_STORE + (("X-User", "ann"),)))
@@ -454,7 +454,7 @@ def says_who(origin):
     origin.at("/auth", who)
 
 
-@check("upload settings: whoever takes a rule out of `owner` leaves uploads under way to those who made them, and to nobody else", seconds=180)
+@check("whoever takes a rule out of `owner` leaves uploads under way to those who made them, and to nobody else", area="upload settings", seconds=180)
 def owner_lost(bench):
     def row(case):
         name, how = case
@@ -486,7 +486,7 @@ def owner_lost(bench):
     each([(name, "reload") for name in OWNED] + [(name, "kill") for name in ("authorization to none", "both to one")], row)
 
 
-@check("upload settings: a token that only claims to be the owner's is not given the answer, whatever has become of `owner`", seconds=60)
+@check("a token that only claims to be the owner's is not given the answer, whatever has become of `owner`", area="upload settings", seconds=60)
 def owner_claimed(bench):
     mine, claim = (ANN,), (("Authorization", bearer("ann", 3)),)
     for new in ("none", "cookie:sid"):

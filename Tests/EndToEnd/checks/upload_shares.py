@@ -66,7 +66,7 @@ def attack(step, most):
     return most, None
 
 
-@check("upload shares: ordinary uploads that are spooled count for their client", seconds=60)
+@check("ordinary uploads that are spooled count for their client", area="upload shares", seconds=60)
 def plain(bench):
     origin, pawl = begin(bench, **{"plain-uploads": "spool"})
     held = []
@@ -90,7 +90,7 @@ def plain(bench):
     wait_for(lambda: ask(pawl.address, "/in", "POST", (), BODY).status == 200, 5, "the share free again")
 
 
-@check("upload shares: answers that are kept count for their client", seconds=60)
+@check("answers that are kept count for their client", area="upload shares", seconds=60)
 def answers(bench):
     origin, pawl = begin(bench)
     origin.at("/long", lambda request: Resource(BODY[:900_000], fields=NO_STORE))
@@ -102,7 +102,7 @@ def answers(bench):
     wait_for(lambda: create(pawl.address, D, b"again", target="/in").status == 200, 15, "room for an upload of the same client", 0.5)
 
 
-@check("upload shares: answers beyond response-max count for their client while they are in a file", seconds=60)
+@check("answers beyond response-max count for their client while they are in a file", area="upload shares", seconds=60)
 def spilled(bench):
     origin, pawl = begin(bench, **{"response-max": "1K"})
     origin.at("/long", lambda request: Resource(BODY * 3, fields=NO_STORE))
@@ -118,7 +118,7 @@ def spilled(bench):
     other_is_served(pawl)
 
 
-@check("upload shares: what uploads were asked with counts for their client, after the answer, too", seconds=60)
+@check("what uploads were asked with counts for their client, after the answer, too", area="upload shares", seconds=60)
 def records(bench):
     origin, pawl = begin(bench, spool={"max-size": "8M"})
     told = metadata(filename="x" * 11_000)
@@ -132,7 +132,7 @@ def records(bench):
     true(kept(pawl) < 5 * MIB, f"{kept(pawl)} bytes kept")
 
 
-@check("upload shares: uploads without a byte that wait for their origin count for their client", seconds=60)
+@check("uploads without a byte that wait for their origin count for their client", area="upload shares", seconds=60)
 def waiting(bench):
     port = free_port()
     origin, pawl = begin(bench, f"http://127.0.0.1:{port}", {"max-size": "8M"}, **{"tus-wait": "1s"})
@@ -152,7 +152,7 @@ def waiting(bench):
     other_is_served(pawl, origin_is_away=True)
 
 
-@check("upload shares: one part that is named hundreds of times counts as often, and partial uploads count", seconds=60)
+@check("one part that is named hundreds of times counts as often, and partial uploads count", area="upload shares", seconds=60)
 def parts(bench):
     origin, pawl = begin(bench)
     gate = threading.Event()
@@ -239,7 +239,7 @@ def ways(pawl, held):
     return [held_back, answered, spilled, recorded, begun, joined, unread]
 
 
-@check("upload shares: one client attacks in all ways at once, and the other one is never refused", seconds=60 + 30 * SPOOLS)
+@check("one client attacks in all ways at once, and the other one is never refused", area="upload shares", seconds=60 + 30 * SPOOLS)
 def everything(bench):
     for _ in range(SPOOLS):
         attacked(bench)

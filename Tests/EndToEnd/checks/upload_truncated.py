@@ -47,7 +47,7 @@ def is_cut(answer, what, code=200):
     return answer
 
 
-@check("upload truncated: an answer that breaks off is cut for the client that waits and for all who ask again, and nothing is sent twice", seconds=150)
+@check("an answer that breaks off is cut for the client that waits and for all who ask again, and nothing is sent twice", area="upload truncated", seconds=150)
 def resumable(bench):
     origin, pawl = begin(bench)
     locations = []
@@ -81,7 +81,7 @@ def resumable(bench):
         same(len(whole(origin, f"/k{number}")), 1, f"{name}: requests at the origin")
 
 
-@check("upload truncated: to versions that ask until they had an answer, what there is of it is one", seconds=60)
+@check("to versions that ask until they had an answer, what there is of it is one", area="upload truncated", seconds=60)
 def older(bench):
     origin, pawl = begin(bench)
 
@@ -96,7 +96,7 @@ def older(bench):
     each([Dialect(n) for n in (3, 4, 6, 8, 10)], row)
 
 
-@check("upload truncated: tus: the last PATCH tells the status, and GET is cut; a refusal on the PATCH is cut itself", seconds=60)
+@check("tus: the last PATCH tells the status, and GET is cut; a refusal on the PATCH is cut itself", area="upload truncated", seconds=60)
 def tus(bench):
     origin, pawl = begin(bench)
 
@@ -115,7 +115,7 @@ def tus(bench):
     is_cut(tus_patch(pawl.address, location, 0, BODY), "a refusal", 422)
 
 
-@check("upload truncated: plain uploads, streamed and spooled: the client sees the cut", seconds=60)
+@check("plain uploads, streamed and spooled: the client sees the cut", area="upload truncated", seconds=60)
 def plain(bench):
     for mode in ("stream", "spool"):
         origin, pawl = begin(bench, name=mode, **{"plain-uploads": mode})
@@ -126,7 +126,7 @@ def plain(bench):
         each(list(enumerate(KINDS)), row)
 
 
-@check("upload truncated: 401, 429 and 503 that break off are cut, too, and do not consume", seconds=60)
+@check("401, 429 and 503 that break off are cut, too, and do not consume", area="upload truncated", seconds=60)
 def not_consumed(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
@@ -141,7 +141,7 @@ def not_consumed(bench):
     each((401, 429, 503), row)
 
 
-@check("upload truncated: a refusal of auth-request that is too long, or breaks off, is no whole one", seconds=60)
+@check("a refusal of auth-request that is too long, or breaks off, is no whole one", area="upload truncated", seconds=60)
 def asked_first(bench):
     origin, pawl = begin(bench, **{"auth-request": "/may"})
     d = Dialect(9)
@@ -162,7 +162,7 @@ def asked_first(bench):
     same(whole(origin, "/late"), [], "requests at the origin")
 
 
-@check("upload truncated: an answer to OPTIONS that breaks off is cut; a preflight is pawl's to answer", seconds=60)
+@check("an answer to OPTIONS that breaks off is cut; a preflight is pawl's to answer", area="upload truncated", seconds=60)
 def options(bench):
     origin, pawl = begin(bench, cors="https://page.test")
     origin.at("/o", broken(1000, 500, status=200, fields=(("Allow", "GET, PROPFIND"), ("DAV", "1"))))

@@ -38,7 +38,7 @@ def offset(pawl, location, fields=()):
 
 # -- core --------------------------------------------------------------------------------------------------------------
 
-@check("upload tus: creation, HEAD, PATCH in pieces; the last gives 204 with the offset and the origin's status, GET the answer")
+@check("creation, HEAD, PATCH in pieces; the last gives 204 with the offset and the origin's status, GET the answer", area="upload tus", tags=("every",))
 def core(bench):
     origin, pawl = begin(bench)
     answer = is_tus(tus_create(pawl.address, len(BODY), target="/files/"), "POST")
@@ -70,7 +70,7 @@ def core(bench):
     same(len(whole(origin, "/files/")), 1, "requests at the origin")
 
 
-@check("upload tus: any URL takes a creation, with or without a slash, with a Content-Type, and by other methods than POST as the application has it")
+@check("any URL takes a creation, with or without a slash, with a Content-Type, and by other methods than POST as the application has it", area="upload tus")
 def targets(bench):
     origin, pawl = begin(bench)
     for target in ("/", "/files", "/files/", "/a/b?c=d"):
@@ -79,7 +79,7 @@ def targets(bench):
         same([(r.method, r.target, r.body) for r in origin.requests if r.method != "OPTIONS"][-1], ("POST", target, b"abc"), "at the origin")
 
 
-@check("upload tus: another version is 412 with Tus-Version and nothing is worked on; OPTIONS ignores it")
+@check("another version is 412 with Tus-Version and nothing is worked on; OPTIONS ignores it", area="upload tus")
 def versions(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, 10)
@@ -96,7 +96,7 @@ def versions(bench):
     same([r.method for r in origin.requests if r.method != "OPTIONS"], [], "requests at the origin")
 
 
-@check("upload tus: OPTIONS tells version, extensions, largest size and checksum algorithms, on targets and upload URLs")
+@check("OPTIONS tells version, extensions, largest size and checksum algorithms, on targets and upload URLs", area="upload tus")
 def options(bench):
     origin, pawl = begin(bench, **{"max-upload": "5M"})
     location = tus_new(pawl.address, 10)
@@ -112,7 +112,7 @@ def options(bench):
             same(set(one(answer, "Tus-Checksum-Algorithm").replace(" ", "").split(",")), {"sha1", "md5", "crc32", "sha256"}, "algorithms")
 
 
-@check("upload tus: PATCH at a wrong offset is 409 at once and changes nothing; unusable offsets are 400, other types 415")
+@check("PATCH at a wrong offset is 409 at once and changes nothing; unusable offsets are 400, other types 415", area="upload tus")
 def wrong_patches(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, len(BODY))
@@ -141,7 +141,7 @@ def wrong_patches(bench):
     true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
-@check("upload tus: content beyond Upload-Length is refused with 413 and never reaches the origin")
+@check("content beyond Upload-Length is refused with 413 and never reaches the origin", area="upload tus")
 def beyond(bench):
     origin, pawl = begin(bench)
     for chunked in (False, True):
@@ -152,7 +152,7 @@ def beyond(bench):
     same([r.method for r in origin.requests if r.method != "OPTIONS"], [], "requests at the origin")
 
 
-@check("upload tus: unknown uploads are 404 without an offset and never reach the origin")
+@check("unknown uploads are 404 without an offset and never reach the origin", area="upload tus")
 def unknown(bench):
     origin, pawl = begin(bench)
     for path in ("/.pawl/uploads/" + "B" * 32, "/.pawl/uploads/x"):
@@ -162,7 +162,7 @@ def unknown(bench):
     same(origin.connections, 0, "connections to the origin")
 
 
-@check("upload tus: a PATCH cut by FIN or RST keeps what came, and goes on there; no byte twice")
+@check("a PATCH cut by FIN or RST keeps what came, and goes on there; no byte twice", area="upload tus", tags=("every",))
 def cuts(bench):
     origin, pawl = begin(bench)
 
@@ -183,7 +183,7 @@ def cuts(bench):
     each(("fin", "rst"), row)
 
 
-@check("upload tus: the client goes with its last byte: delivered once, and HEAD tells the end")
+@check("the client goes with its last byte: delivered once, and HEAD tells the end", area="upload tus", tags=("every",))
 def last_octet(bench):
     origin, pawl = begin(bench)
     for i in range(20):
@@ -199,7 +199,7 @@ def last_octet(bench):
         same(tus_get(pawl.address, location).body, b"got 100000 bytes", "GET")
 
 
-@check("upload tus: no 1xx but the 100 that was asked for")
+@check("no 1xx but the 100 that was asked for", area="upload tus", tags=("every",))
 def continue_only(bench):
     origin, pawl = begin(bench)
     with Upload(pawl.address) as client:
@@ -217,7 +217,7 @@ def continue_only(bench):
         same((answer.status, [s for s, _ in answer.interim]), (204, [100]), "PATCH")
 
 
-@check("upload tus: method override by POST on upload URLs, for PATCH, DELETE and HEAD only; elsewhere it is just a field")
+@check("method override by POST on upload URLs, for PATCH, DELETE and HEAD only; elsewhere it is just a field", area="upload tus")
 def override(bench):
     origin, pawl = begin(bench)
 
@@ -251,7 +251,7 @@ def override(bench):
     same(status(pawl.address, Dialect(6), location).status, 204, "the upload after an override without tus")
 
 
-@check("upload tus: a request with the fields of both protocols is tus")
+@check("a request with the fields of both protocols is tus", area="upload tus")
 def both(bench):
     origin, pawl = begin(bench)
     apple = (("Upload-Draft-Interop-Version", "6"), ("Upload-Complete", "?1"))
@@ -270,7 +270,7 @@ def both(bench):
 
 # -- creation ----------------------------------------------------------------------------------------------------------
 
-@check("upload tus: creation says one length: both, neither or invalid values are 400; too large is 413")
+@check("creation says one length: both, neither or invalid values are 400; too large is 413", area="upload tus")
 def lengths(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M"})
     wrong = [(("Upload-Length", v),) for v in ("-1", "+5", "abc", "", "1e3", "5.0", "0x10", "5, 5", "99999999999999999999999999")]
@@ -288,7 +288,7 @@ def lengths(bench):
     same([r.method for r in origin.requests if r.method != "OPTIONS"], [], "requests at the origin")
 
 
-@check("upload tus: an upload of length 0 is complete at once")
+@check("an upload of length 0 is complete at once", area="upload tus")
 def zero(bench):
     origin, pawl = begin(bench)
     answer = is_tus(tus_create(pawl.address, 0), "POST")
@@ -298,7 +298,7 @@ def zero(bench):
     same(offset(pawl, answer.get("Location")), "0", "HEAD")
 
 
-@check("upload tus: metadata come back as they were given; malformed ones are 400")
+@check("metadata come back as they were given; malformed ones are 400", area="upload tus")
 def metadata_rules(bench):
     origin, pawl = begin(bench)
     for value in (metadata(filename="world_domination_plan.pdf", is_confidential=""), "a", "a ", "a YQ==,b", "a YQ==, b Yg==", "f/o:o%20 YQ==",
@@ -312,7 +312,7 @@ def metadata_rules(bench):
         true(answer.status == 400 or (value in ("a YQ", "a=YQ==") and answer.status == 201), f"{value!r} gave {answer.status}")
 
 
-@check("upload tus: creation-with-upload takes content of its own type, tells the offset, completes when that is all")
+@check("creation-with-upload takes content of its own type, tells the offset, completes when that is all", area="upload tus")
 def with_upload(bench):
     origin, pawl = begin(bench)
     answer = is_tus(tus_create(pawl.address, len(BODY), body=BODY[:40_000]), "POST")
@@ -335,7 +335,7 @@ def with_upload(bench):
     same((answer.status, answer.body), (422, b"refused"), "a creation the origin refuses")
 
 
-@check("upload tus: creation-defer-length: told by HEAD, declared once by a later PATCH, complete when reached")
+@check("creation-defer-length: told by HEAD, declared once by a later PATCH, complete when reached", area="upload tus")
 def deferred(bench):
     origin, pawl = begin(bench)
     defer = (("Upload-Defer-Length", "1"),)
@@ -364,7 +364,7 @@ def deferred(bench):
 
 # -- expiration, termination -------------------------------------------------------------------------------------------
 
-@check("upload tus: Upload-Expires on creation, PATCH and HEAD slides with the bytes; afterwards 404 or 410, and the bytes are gone")
+@check("Upload-Expires on creation, PATCH and HEAD slides with the bytes; afterwards 404 or 410, and the bytes are gone", area="upload tus")
 def expiration(bench):
     origin, pawl = begin(bench, extra={"spool:default": {"expire-after": "2s", "path": "spool"}})
 
@@ -389,7 +389,7 @@ def expiration(bench):
     same([r.method for r in origin.requests if r.method != "OPTIONS"], [], "requests at the origin")
 
 
-@check("upload tus: termination: DELETE is 204, ends a running PATCH, and the upload is gone")
+@check("termination: DELETE is 204, ends a running PATCH, and the upload is gone", area="upload tus", tags=("every",))
 def termination(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, len(BODY))
@@ -413,7 +413,7 @@ def termination(bench):
 
 # -- checksum ----------------------------------------------------------------------------------------------------------
 
-@check("upload tus: checksum: sha1, md5, crc32 and sha256 are checked, in the field and as a trailer; wrong is 460 and changes nothing")
+@check("checksum: sha1, md5, crc32 and sha256 are checked, in the field and as a trailer; wrong is 460 and changes nothing", area="upload tus", tags=("every",))
 def checksums(bench):
     origin, pawl = begin(bench)
 
@@ -441,7 +441,7 @@ def checksums(bench):
     each(("sha1", "md5", "crc32", "sha256"), row)
 
 
-@check("upload tus: unknown algorithms and malformed checksums are 400 and change nothing")
+@check("unknown algorithms and malformed checksums are 400 and change nothing", area="upload tus")
 def bad_checksums(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, 100)
@@ -456,7 +456,7 @@ def bad_checksums(bench):
     true(answer.status in (204, 400), f"an announced trailer that does not come: {answer.status}")
 
 
-@check("upload tus: a PATCH with a checksum that is cut counts not at all, also after kill -9")
+@check("a PATCH with a checksum that is cut counts not at all, also after kill -9", area="upload tus")
 def checksum_cut(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, len(BODY))
@@ -487,7 +487,7 @@ def part(pawl, data, fields=(), **options):
     return location
 
 
-@check("upload tus: concatenation: parts stay here, the final upload goes to the origin in the order named, with its own metadata")
+@check("concatenation: parts stay here, the final upload goes to the origin in the order named, with its own metadata", area="upload tus")
 def concatenation(bench):
     origin, pawl = begin(bench)
     pieces = [BODY[:30_000], BODY[30_000:30_001], BODY[30_001:]]
@@ -517,7 +517,7 @@ def concatenation(bench):
     true(whole(origin, "/up")[-1].body == pieces[1] * 2 + pieces[0], "bytes of a part used twice")
 
 
-@check("upload tus: a final upload is refused with unfinished, unknown or stranger's parts, with a length, with malformed lists")
+@check("a final upload is refused with unfinished, unknown or stranger's parts, with a length, with malformed lists", area="upload tus")
 def bad_concatenation(bench):
     origin, pawl = begin(bench)
     ann, bob = (("Authorization", bearer("ann")),), (("Authorization", bearer("bob")),)
@@ -538,7 +538,7 @@ def bad_concatenation(bench):
     same(len(whole(origin)), 1, "requests at the origin")
 
 
-@check("upload tus: parts sent side by side, cut and resumed, make the whole body; deferred parts too")
+@check("parts sent side by side, cut and resumed, make the whole body; deferred parts too", area="upload tus", tags=("every",))
 def parallel(bench):
     origin, pawl = begin(bench)
     content = Content("parallel", 6 * MIB)

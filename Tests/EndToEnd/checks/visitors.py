@@ -16,7 +16,7 @@ def ask(pawl, path, cookie, *fields, **options):
     return get(pawl.address, path, fields=(("Cookie", cookie),) * bool(cookie) + fields, **options)
 
 
-@check("visitors: cookies of analytics neither part copies nor reach the origin; others do, and their bytes stay as they came")
+@check("cookies of analytics neither part copies nor reach the origin; others do, and their bytes stay as they came", area="visitors")
 def analytics(bench):
     origin = bench.origin()
     origin.at("/page", lambda r: Resource(f"{r.get('Cookie')}".encode(), last_modified="old"))
@@ -33,7 +33,7 @@ def analytics(bench):
     same(cookies_at(origin, "/page"), [None, "sid=1; lang=de", "sid=1;lang=de", "sid=2; lang=de", "_ga=1; sid=1"], "what the origin saw")
 
 
-@check("visitors: key-cookies are the only ones that count; none; ignore-cookies beside the known ones; a route's own")
+@check("key-cookies are the only ones that count; none; ignore-cookies beside the known ones; a route's own", area="visitors")
 def named(bench):
     origin = bench.origin()
     for path in ("/x", "/public/x", "/all/x"):
@@ -52,7 +52,7 @@ def named(bench):
          ["lang=de; pref_a=1", "lang=en; pref_a=1", None, "sid=1"], "what the origin saw")
 
 
-@check("visitors: Vary: Cookie speaks of the cookies that count; HEAD goes without the others, too; owner still sees all of them")
+@check("Vary: Cookie speaks of the cookies that count; HEAD goes without the others, too; owner still sees all of them", area="visitors")
 def vary_and_owner(bench):
     origin = bench.origin()
     origin.at("/vary", lambda r: Resource(f"{r.get('Cookie')}".encode(), fields=(("Vary", "Cookie"), ("Cache-Control", "max-age=60"))))
@@ -84,7 +84,7 @@ def go_on(pawl, path, cookie, tag, start=MIB, **options):
     return ask(pawl, path, cookie, ("Range", f"bytes={start}-"), ("If-Range", tag), keep=False, **options)
 
 
-@check("visitors: with a strong tag one body serves many jars: each asks with its own cookies, a 304 gives the bytes and its own fields alone")
+@check("with a strong tag one body serves many jars: each asks with its own cookies, a 304 gives the bytes and its own fields alone", area="visitors")
 def many_jars(bench):
     origin = bench.origin()
     content = Content("one", 2 * MIB)
@@ -109,7 +109,7 @@ def many_jars(bench):
         same(ask(pawl, path, "sid=5", ("If-None-Match", '"one"')).status, 304, f"a client's own condition, {path}")
 
 
-@check("visitors: what is personal stays: each with its own tag, tags of others, weak tags, private, no-store, Authorization")
+@check("what is personal stays: each with its own tag, tags of others, weak tags, private, no-store, Authorization", area="visitors")
 def personal(bench):
     origin = bench.origin()
     who = lambda r: r.get("Cookie") or r.get("Authorization") or "-"
@@ -134,7 +134,7 @@ def personal(bench):
     same(origin.of("/auth")[1].get("If-None-Match"), None, "what is offered to who shows a credential")
 
 
-@check("visitors: a rolling cookie costs no resumption: strong tag by 304, others by a replay that is compared; changed bytes are never joined")
+@check("a rolling cookie costs no resumption: strong tag by 304, others by a replay that is compared; changed bytes are never joined", area="visitors")
 def rolling(bench):
     origin = bench.origin()
     content, other = Content("rolls", 4 * MIB), Content("changed", 4 * MIB)
@@ -161,7 +161,7 @@ def rolling(bench):
             true(answer.status == 200 and answer.sha == other.sha256() or not answer.complete, f"{path}: {answer}")
 
 
-@check("visitors: the same owner by cookie:NAME goes on unasked, whatever its other cookies; an empty one, or another, is asked about")
+@check("the same owner by cookie:NAME goes on unasked, whatever its other cookies; an empty one, or another, is asked about", area="visitors")
 def same_owner(bench):
     origin = bench.origin()
     content = Content("owned", 2 * MIB)
@@ -177,7 +177,7 @@ def same_owner(bench):
     same((go_on(pawl, "/x", "roll=6", tag).status, origin.count("/x") - count), (206, 1), "without the owner's cookie on both sides")
 
 
-@check("visitors: another's running fill is joined by who has its strong tag confirmed; after kill -9 what is held serves other jars, too")
+@check("another's running fill is joined by who has its strong tag confirmed; after kill -9 what is held serves other jars, too", area="visitors")
 def joined(bench):
     import threading
     origin = bench.origin()

@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,20 +16,28 @@ import time
 import traceback
 
 from . import transport
+from .outcomes import Late, Skip
 
 CLEAR, V1 = ("clear",), ("clear", "tls")
 
 
-class Skip(Exception):
-    pass
-
-
 class Check:
-    def __init__(self, name, function, seconds, over, why):
-        self.name, self.function, self.seconds, self.over, self.why = name, function, seconds, over, why
+    """`area`: what it is about; `tags`: further words by which it is chosen, see plan.py."""
+
+    def __init__(self, sentence, area, tags, function, seconds, over, why):
+        self.sentence, self.area, self.tags = sentence, area, frozenset(tags)
+        self.function, self.seconds, self.over, self.why = function, seconds, over, why
+
+    @property
+    def name(self):
+        return f"{self.area}: {self.sentence}"
 
     def title(self, over):
         return self.name if over == "clear" or self.over == CLEAR else f"{self.name} [{over}]"
+
+    def carries(self, tag, over):
+        """Whether it has a tag: its area, a transport, one of its own, or "slow" (it may take more than a minute)."""
+        return tag in self.tags or tag in (self.area, over) or (tag == "slow" and self.seconds > 60)
 
 
 ALL = []
@@ -40,14 +49,14 @@ def only(over, why, module):
     MODULES[module] = (tuple(over), why)
 
 
-def check(name, seconds=60, over=None, why=None):
+def check(sentence, area, tags=(), seconds=60, over=None, why=None):
     """`over`: the transports it is for, where those are not all, and `why`."""
     if (over is None) != (why is None):
-        raise ValueError(f"{name}: transports and the reason belong together")
+        raise ValueError(f"{area}: {sentence}: transports and the reason belong together")
 
     def note(function):
         chosen, reason = (tuple(over), why) if over else MODULES.get(function.__module__, (transport.NAMES, None))
-        ALL.append(Check(name, function, seconds, chosen, reason))
+        ALL.append(Check(sentence, area, tags, function, seconds, chosen, reason))
         return function
     return note
 
@@ -95,9 +104,20 @@ def true(condition, what):
         raise AssertionError(what)
 
 
+def timely(condition, what):
+    """As `true`, of something that only came late."""
+    if not condition:
+        raise Late(what)
+
+
 def show(value):
     text = repr(value)
     return text if len(text) < 400 else text[:200] + " ... " + text[-100:]
+
+
+def is_late(error):
+    """Whether a check failed by time alone: nothing that came was wrong."""
+    return isinstance(error, (Late, TimeoutError, subprocess.TimeoutExpired)) or str(error) == "timeout"
 
 
 def run_one(name, function, seconds, keep=False, over="clear"):
@@ -116,26 +136,26 @@ def run_one(name, function, seconds, keep=False, over="clear"):
             place = next((f"{pathlib.Path(f.filename).name}:{f.lineno}" for f in reversed(where)
                           if "checks/" in f.filename or "rows/" in f.filename), "")
             kind = "" if isinstance(error, AssertionError) else type(error).__name__ + ": "
-            box["outcome"] = ("FAIL", f"{kind}{error} [{place}]")
+            box["outcome"] = ("LATE" if is_late(error) else "FAIL", f"{kind}{error} [{place}]")
 
     begun = time.monotonic()
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)
-    outcome, message = box.get("outcome", ("FAIL", f"not done within {seconds} s"))
+    outcome, message = box.get("outcome", ("LATE", f"not done within {seconds} s"))
     died = [p for p in bench.pawls if p.process is not None and p.process.poll() is not None
             and p.process.returncode not in (0, -9) and not getattr(p, "expected_end", False)]
     if died:
         tail = died[0].log()[-600:]
         outcome, message = "FAIL", f"{message} | pawl ended with {died[0].process.returncode}: {tail}"
-    if outcome == "FAIL" and keep and bench.pawls:
+    if outcome in ("FAIL", "LATE") and keep and bench.pawls:
         message += f" | kept: {folder}"
     try:
         bench.stack.close()
     except BaseException as error:
         message += f" (while ending: {error})"
     transport.end()
-    if not (outcome == "FAIL" and keep):
+    if not (outcome in ("FAIL", "LATE") and keep):
         shutil.rmtree(folder, ignore_errors=True)
     return outcome, message, time.monotonic() - begun
 
@@ -144,9 +164,9 @@ def run_one(name, function, seconds, keep=False, over="clear"):
 AGAIN = 8
 
 
-def plan(only=(), over=None):
+def plan(only=(), over=None, tags=()):
     """What runs: rows of (transport, check). Without `over` all in clear, and over the others what plan.py names for them."""
-    from .plan import DEFAULT
+    from .plan import is_repeated
     chosen = [c for c in ALL if not only or any(part in c.title(name) for part in only for name in c.over)]
     rows = []
     for name in transport.NAMES:
@@ -155,17 +175,20 @@ def plan(only=(), over=None):
                 continue
             if only and not any(part in each.title(name) for part in only):
                 continue
-            if over is None and name != "clear" and not only and "clear" in each.over and not each.name.startswith(DEFAULT[name]):
+            if tags and not all(each.carries(tag, name) for tag in tags):
+                continue
+            is_chosen = only or tags or name == "clear" or "clear" not in each.over
+            if over is None and not is_chosen and not is_repeated(each, name):
                 continue
             rows.append((name, each))
     return rows
 
 
-def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, jobs=2):
-    """`jobs` at a time, those of plan.py's ALONE before them by themselves."""
-    from .plan import ALONE
+def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, jobs=2, tags=()):
+    """`jobs` at a time, those that plan.py wants alone before them by themselves."""
+    from .plan import is_alone
     from .workers import run
-    rows = plan(only, over)
+    rows = plan(only, over, tags)
     if list_only:
         for name, each in rows:
             print(each.title(name), file=out)
@@ -179,18 +202,18 @@ def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, job
     again = []
 
     def done(row, result):
-        """What fails beside others is tried once more, by itself and last: a machine in use makes clients late. Not so where pawl ended."""
+        """What was late is tried once more, by itself and last: a machine in use makes clients late. Nothing else is tried again."""
         name, each = rows[row]
         outcome, message, took = result
-        is_late = outcome == "FAIL" and row not in again and len(again) < AGAIN and "pawl ended with" not in message
-        if is_late:
+        if outcome == "LATE" and row not in again and len(again) < AGAIN:
             again.append(row)
+            word = "late"
         else:
-            count[outcome] += 1
-        word = "late" if is_late else outcome
+            word = "FAIL" if outcome == "LATE" else outcome
+            count[word] += 1
         print(f"{word:4} {each.title(name)} ({took:.1f} s)" + (f": {message}" if message else ""), file=out, flush=True)
 
-    alone = [row for row, (_, each) in enumerate(rows) if each.name.startswith(ALONE)]
+    alone = [row for row, (_, each) in enumerate(rows) if is_alone(each)]
     run(1, alone, work, done)
     run(jobs, [row for row in range(len(rows)) if row not in set(alone)], work, done)
     run(1, list(again), work, done)

@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 
+from .outcomes import Late
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
@@ -267,7 +269,7 @@ def wait_for(condition, seconds=10, what="the condition", step=0.02):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"{what} did not come within {seconds} s")
+            raise Late(f"{what} did not come within {seconds} s")
         time.sleep(step)
 
 

@@ -17,7 +17,7 @@ import time
 
 from . import transport
 from .certificates import authority
-from .checks import Skip
+from .outcomes import Late, Skip
 from .process import LIVING, ROOT
 from .realclients import need, swift_trust
 
@@ -336,7 +336,7 @@ def wait_until(condition, seconds, what):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError(f"{what} did not come within {seconds} s")
+            raise Late(f"{what} did not come within {seconds} s")
         time.sleep(0.05)
 
 

@@ -2,12 +2,12 @@ import CLinux
 import PawlLoop
 package import PawlObserve
 
-/// A catalogue that cannot be trusted: marked as such while pawl runs, moved aside at the next start.
+/// Handles corrupt catalogues: they are marked while pawl runs, and moved aside at the next start.
 package enum BrokenCatalogue {
-  /// The path of the file that marks the catalogue in this directory.
+  /// Returns the path of the file that marks the catalogue of this directory as corrupt.
   package static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
 
-  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.
+  /// Renames the catalogue and its `-wal` and `-shm` files to `.bad-N`, with the first free N. Returns N.
   @discardableResult
   package static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
     var number = 1
@@ -19,7 +19,7 @@ package enum BrokenCatalogue {
     return number
   }
 
-  /// Leaves the mark, so that the next start moves the catalogue aside. Blocking.
+  /// Makes the mark, so that the next start moves the catalogue aside. Blocking.
   package static func markBroken(in directory: String, _ events: EventLog) {
     do throws(StoreError) {
       close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))

@@ -2,10 +2,10 @@ import CLinux
 import PawlLoop
 package import PawlObserve
 
-/// The one writer of a catalogue: a thread of its own that commits what came in the meantime as one transaction.
+/// The only writer of a catalogue: a thread that commits all changes since its last commit as one transaction.
 ///
-/// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A commit that fails
-/// is tried again each second; a catalogue that is found corrupt is left alone and moved aside at the next start.
+/// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A failed commit is repeated
+/// within a second. A catalogue that is found corrupt is not written any more, and is moved aside at the next start.
 package final class Catalogue: @unchecked Sendable {
   // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
   private let database: Database
@@ -22,7 +22,7 @@ package final class Catalogue: @unchecked Sendable {
   private var isDurableMode: Bool?
   private var isBroken = false
   private let failures: FailureLog
-  /// How many changes wait since a commit failed; `nil` while commits succeed.
+  /// The number of changes that wait since a commit failed; `nil`: commits succeed.
   private var unrecorded: Int?
   private var thread: LoopThread?
 
@@ -37,23 +37,23 @@ package final class Catalogue: @unchecked Sendable {
     var isClosed = false
   }
 
-  /// The longest a written byte waits for its record, nanoseconds.
+  /// The longest time that a change of a source waits for its commit, in nanoseconds.
   static var linger: UInt64 { 50_000_000 }
-  /// Commits that nobody waits for are at least this far apart, nanoseconds.
+  /// How long submitted changes wait for others if no caller waits for the commit, in nanoseconds.
   package static var pace: UInt64 { 4_000_000 }
-  /// So many who waited for one commit are a crowd: others are about to come, and one commit for all of them costs little
-  /// more than one for each costs. The next is as much later, nanoseconds.
+  /// After a commit with at least `crowd` waiting callers the next one comes `gathering` nanoseconds later. More callers are about
+  /// to come then, and one commit for all costs little more than one commit for each.
   private static var crowd: Int { 4 }
   private static var gathering: UInt64 { 4_000_000 }
   private static var second: UInt64 { 1_000_000_000 }
   private static var retryLimit: Int { 200_000 }
-  /// After a commit that failed, the next is tried no sooner than this, nanoseconds.
+  /// The least pause after a failed commit, in nanoseconds.
   private static var failurePause: UInt64 { 250_000_000 }
 
   /// - Parameters:
-  ///   - onBatch: runs before what was submitted is taken, with more to record; it must not call the catalogue.
-  ///   - onCommit: runs when that is committed.
-  ///   - onTick: runs about once a second and must not block; as the others on the catalogue's thread.
+  ///   - onBatch: called before the submitted changes are taken, and returns more changes; it must not call the catalogue.
+  ///   - onCommit: called when these are committed.
+  ///   - onTick: called about once a second; must not block. All three run on the catalogue's thread.
   package init(
     _ database: Database, directory: String, events: EventLog,
     onBatch: @escaping @Sendable () -> (any RowChanges)? = { nil },
@@ -79,7 +79,7 @@ package final class Catalogue: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Begins to commit, on a thread of its own.
+  /// Starts the thread that commits.
   package func start() throws(StoreError) {
     do throws(LoopError) {
       thread = try LoopThread(name: "pawl-catalogue") { [self] in writeUntilClosed() }
@@ -90,7 +90,8 @@ package final class Catalogue: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
+  /// Submits changes, which are recorded soon. `completion` runs on the catalogue's thread after the commit; `true`: it succeeded.
+  /// If the catalogue is closed it runs at once, with `false`.
   package func submit(
     _ changes: (any RowChanges)?, durably: Bool = false, isUrgent: Bool = false,
     then completion: (@Sendable (Bool) -> Void)? = nil
@@ -112,10 +113,10 @@ package final class Catalogue: @unchecked Sendable {
     }
   }
 
-  /// A source that is dirty already has more to record than can wait 50 ms.
+  /// Makes the next commit come soon, because a dirty source has more to record than should wait 50 ms.
   package func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
 
-  /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
+  /// Records the changes of `source` at once, then runs `completion` on the catalogue's thread.
   package func record(
     _ source: any ChangeSource, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
   ) {
@@ -128,7 +129,8 @@ package final class Catalogue: @unchecked Sendable {
     if !isTaken { completion(false) }
   }
 
-  /// Waits until all submitted so far is committed. Blocking: never on a loop or the catalogue's thread.
+  /// Waits until all changes submitted so far are committed; `false`: that failed. Blocking: never on a loop or the catalogue's
+  /// thread.
   @discardableResult
   package func barrier(durably: Bool = false) -> Bool {
     let done = DispatchedResult()
@@ -144,7 +146,7 @@ package final class Catalogue: @unchecked Sendable {
     }
     thread?.join()
     thread = nil
-    // What a later start has to read is one file; where this fails, the log is read then.
+    // After this the next start has to read one file only. If it fails, the next start reads the write-ahead log, too.
     do throws(StoreError) {
       try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     } catch {
@@ -152,7 +154,7 @@ package final class Catalogue: @unchecked Sendable {
     }
   }
 
-  /// `false` when the catalogue is closed: nothing was taken.
+  /// Changes the state and wakes the thread if necessary. `false`: the catalogue is closed, and nothing was changed.
   @discardableResult
   private func update(_ body: (inout State) -> Void) -> Bool {
     pthread_mutex_lock(mutex)
@@ -164,7 +166,7 @@ package final class Catalogue: @unchecked Sendable {
     body(&state)
     let isNews = state.due < before || state.isClosing
     pthread_mutex_unlock(mutex)
-    // After the mutex is free: the thread would wake only to wait for it.
+    // Only after the mutex is free; otherwise the thread would wake up just to wait for it.
     if isNews { pthread_cond_signal(arrived) }
     return true
   }
@@ -188,7 +190,7 @@ package final class Catalogue: @unchecked Sendable {
     }
   }
 
-  /// Nothing came since the last commit: from now on nothing is taken.
+  /// Closes the catalogue if nothing came since the last commit. Nothing is accepted after that.
   private func endIfIdle() -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -247,28 +249,28 @@ package final class Catalogue: @unchecked Sendable {
     try database.run("BEGIN IMMEDIATE")
     do throws(StoreError) {
       for some in changes { try some.apply(to: database) }
-      // Something has to be written, or nothing is synced.
+      // A transaction without a write would not sync anything.
       if changes.isEmpty { try CatalogueSchema.setMeta(database, "synced", clock.wallSeconds()) }
       try database.run("COMMIT")
     } catch {
       do throws(StoreError) {
         try database.execute("ROLLBACK")
       } catch {
-        // SQLite rolls back by itself on the grave errors and then says that there is no transaction.
+        // After severe errors SQLite has rolled back by itself, and reports that there is no transaction.
         events.log(.debug, "catalogue-rolled-back", ["why": "\(error)"])
       }
       throw error
     }
   }
 
-  /// Says that commits succeed again, where they failed before.
+  /// Logs that commits succeed again after failures.
   private func noteSuccess() {
     guard let count = unrecorded else { return }
     unrecorded = nil
     events.log(.notice, "catalogue-recovered", ["path": directory, "kept": "\(count)"])
   }
 
-  /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
+  /// Keeps the changes of a failed commit for the next try, or abandons a catalogue that is corrupt or has too many of them.
   private func giveUp(_ changes: [any RowChanges], on error: StoreError) {
     let kept = changes.compacted()
     let count = kept.reduce(0) { $0 + $1.count }
@@ -282,7 +284,7 @@ package final class Catalogue: @unchecked Sendable {
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
   }
 
-  /// From now on nothing is recorded; the next start finds the mark and begins with an empty catalogue.
+  /// Stops recording for good. The next start finds the mark and begins with an empty catalogue.
   private func abandon(_ error: StoreError) {
     events.log(.error, "catalogue-lost", ["why": "\(error)", "path": directory])
     isBroken = true

@@ -1,10 +1,10 @@
-/// What every catalogue file has, and how a file of another making is told.
+/// The common parts of all catalogue files, and the check that a file is of this version.
 package enum CatalogueSchema {
   /// `PRAGMA application_id`: "pawl".
   static let applicationID: Int64 = 0x7061_776c
 
-  /// Makes these tables in a new file, and says whether it was one.
-  /// - Throws: ``StoreError/foreignSchema`` for a file that is not this version's.
+  /// Makes these tables in a new file. Returns whether the file was new.
+  /// - Throws: ``StoreError/foreignSchema`` for a file of another version or program.
   package static func prepare(_ database: Database, tables: String, version: Int64) throws(StoreError) -> Bool {
     try database.execute("PRAGMA journal_mode = WAL")
     try database.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -24,12 +24,12 @@ package enum CatalogueSchema {
     return false
   }
 
-  /// A number that the catalogue keeps about itself; `nil` where there is none of this name.
+  /// Returns a number from the table `meta`; `nil`: there is none of this name.
   package static func meta(_ database: Database, _ name: String) throws(StoreError) -> Int64? {
     try database.integer("SELECT value FROM meta WHERE name = '\(name)'")
   }
 
-  /// Keeps a number under this name.
+  /// Stores a number in the table `meta`.
   package static func setMeta(_ database: Database, _ name: String, _ value: Int64) throws(StoreError) {
     try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES('\(name)', ?1)", .integer(value))
   }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One SQLite connection and its prepared statements. One thread at a time uses it.
+/// A SQLite connection and its prepared statements. Used by one thread at a time.
 package final class Database {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
@@ -23,17 +23,17 @@ package final class Database {
     sqlite3_close_v2(handle)
   }
 
-  /// What SQLite says went wrong last.
+  /// Returns the last error of SQLite.
   package func failure() -> StoreError {
     .catalogue(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
   }
 
-  /// Runs statements that give no rows that matter.
+  /// Runs statements whose rows, if any, are ignored.
   package func execute(_ sql: String) throws(StoreError) {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
-  /// The prepared statement for this text, made once.
+  /// Returns the prepared statement for this text, which is made only once.
   package func statement(_ sql: String) throws(StoreError) -> Statement {
     if let known = statements[sql] { return known }
     var prepared: OpaquePointer?
@@ -50,7 +50,7 @@ package final class Database {
     try statement(sql).run(values)
   }
 
-  /// The first column of the first row as an integer; `nil` without a row or for NULL.
+  /// Returns the first column of the first row as an integer; `nil`: there is no row, or it is NULL.
   package func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
     let statement = try statement(sql)
     defer { statement.reset() }
@@ -59,26 +59,27 @@ package final class Database {
   }
 }
 
-/// What can stand in a column.
+/// A value of a column.
 package enum SQLValue {
   case null
   case integer(Int64)
   case blob([UInt8])
   case text([UInt8])
 
-  /// Offsets and lengths: all of pawl's are below 2^63; a tag's "everywhere" is `Int64.max`.
+  /// An offset or a length. All of these are below 2^63 in pawl; larger values become `Int64.max`, such as the "everywhere" of a
+  /// tag.
   package static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
-  /// All 64 bits of a digest or hash.
+  /// All 64 bits of a digest or a hash.
   package static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
-  /// NULL where there is none.
+  /// The value, or NULL for `nil`.
   package static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
   /// Text in UTF-8.
   package static func text(_ value: String) -> SQLValue { .text(Array(value.utf8)) }
-  /// NULL where there is none.
+  /// The value, or NULL for `nil`.
   package static func optional(_ value: UInt64?) -> SQLValue { value.map { .number($0) } ?? .null }
 }
 
-/// A prepared statement; reset after each use.
+/// A prepared statement. It has to be reset after each use.
 package final class Statement {
   private let handle: OpaquePointer
   private unowned let database: Database
@@ -87,7 +88,7 @@ package final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Puts these values in the place of the parameters, from `?1` on.
+  /// Binds these values to the parameters, from `?1` on.
   package func bind(_ values: [SQLValue]) throws(StoreError) {
     for (index, value) in values.enumerated() {
       let position = CInt(index + 1)
@@ -109,7 +110,7 @@ package final class Statement {
     while try step() {}
   }
 
-  /// Whether there is a (further) row.
+  /// Goes to the next row. `false`: there is none.
   package func step() throws(StoreError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -118,20 +119,20 @@ package final class Statement {
     }
   }
 
-  /// Makes it ready to run once more, with other values.
+  /// Makes the statement ready to run again, with other values.
   package func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  /// An integer of the row; 0 for NULL. Columns count from 0.
+  /// Returns an integer of the row; 0 for NULL. Columns count from 0.
   package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
-  /// An integer of the row; `nil` for NULL.
+  /// Returns an integer of the row; `nil` for NULL.
   package func optionalInteger(_ column: CInt) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
   }
 
-  /// The bytes of a blob (or text); empty for NULL.
+  /// Returns the bytes of a blob or text; empty for NULL.
   package func blob(_ column: CInt) -> [UInt8] {
     guard let start = sqlite3_column_blob(handle, column) else { return [] }
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))

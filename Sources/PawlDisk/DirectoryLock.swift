@@ -2,13 +2,13 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// Keeps a second process out of a cache directory: `flock(2)` on its file `lock`, which stays when pawl ends and means
-/// nothing by itself.
+/// Keeps a second process out of the directory of a store: `flock(2)` on its file `lock`. The file itself stays when pawl ends, and
+/// has no meaning without the lock.
 package final class DirectoryLock: Sendable {
   private let descriptor: Locked<CInt>
 
-  /// Makes the directory where it is missing.
-  /// - Throws: ``StoreError/inUse(path:)`` while another has it.
+  /// Locks the directory, which is made if it is missing.
+  /// - Throws: ``StoreError/inUse(path:)`` while another process has the lock.
   package init(_ path: String) throws(StoreError) {
     try Files.makeDirectories(path)
     let file = try Files.open(path + "/lock", O_RDWR | O_CREAT)
@@ -22,7 +22,7 @@ package final class DirectoryLock: Sendable {
 
   deinit { release() }
 
-  /// Whether it is this process that has the directory of that path, by this lock.
+  /// Whether this is the lock of the directory at that path.
   package func isOf(_ path: String) -> Bool {
     var (mine, other) = (stat(), stat())
     let isHeld = descriptor.withLock { $0 >= 0 && fstat($0, &mine) == 0 }
@@ -30,7 +30,7 @@ package final class DirectoryLock: Sendable {
     return mine.st_dev == other.st_dev && mine.st_ino == other.st_ino
   }
 
-  /// Lets others in.
+  /// Unlocks the directory.
   package func release() {
     descriptor.withLock { descriptor in
       if descriptor >= 0 { close(descriptor) }

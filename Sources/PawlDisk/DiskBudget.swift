@@ -1,38 +1,38 @@
 import PawlBase
 import PawlLoop
 
-/// What a store may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before
-/// bytes come, so a burst cannot pass the limits.
+/// The limits of a store on disk: `max-size` for all that it stores, and `min-free` left on the file system. Room is reserved
+/// before bytes come, so that a burst cannot exceed the limits.
 package final class DiskBudget: Sendable {
   private struct State {
     /// Bytes on disk, with ``objectOverhead`` for each object.
     var used: UInt64 = 0
-    /// Promised to fills, not written yet.
+    /// Bytes that are reserved and not written yet.
     var reserved: UInt64 = 0
-    /// Free on the file system when last asked; `nil` before.
+    /// Bytes free on the file system at the last check; `nil`: not checked yet.
     var free: UInt64?
-    /// Promised or written since then.
+    /// Bytes reserved or written since that check.
     var granted: UInt64 = 0
   }
 
-  /// The most bytes that all of it may occupy.
+  /// The most bytes that the store may occupy.
   package let maxSize: UInt64
-  /// The bytes that are left free on the file system.
+  /// Bytes that are left free on the file system.
   package let minFree: UInt64
   private let state = Locked(State())
 
-  /// What an object costs besides its bytes: its rows and the unused rest of its last block.
+  /// Bytes for each object besides its content: its rows, and the unused rest of its last block.
   package static let objectOverhead: UInt64 = 4096
 
-  /// A budget of which nothing is used.
+  /// Makes a budget of which nothing is used.
   package init(maxSize: UInt64, minFree: UInt64) { (self.maxSize, self.minFree) = (maxSize, minFree) }
 
   /// Bytes on disk, with ``objectOverhead`` for each object.
   package var used: UInt64 { state.withLock { $0.used } }
-  /// Bytes that are promised and not written yet.
+  /// Bytes that are reserved and not written yet.
   package var reserved: UInt64 { state.withLock { $0.reserved } }
 
-  /// Promises room where there is some; makes none.
+  /// Reserves all of `bytes`, or none. `false`: there is no room; none is made.
   package func reserve(_ bytes: UInt64) -> Bool {
     state.withLock { state in
       guard Self.shortfall(state, self, bytes) == 0 else { return false }
@@ -42,7 +42,7 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Promises as much of `bytes` as there is room for, and says how much that is.
+  /// Reserves as much of `bytes` as there is room for. Returns how much that is.
   package func reserve(upTo bytes: UInt64) -> UInt64 {
     state.withLock { state in
       let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
@@ -52,7 +52,7 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Bytes that must go before so many can be reserved; `nil` when no eviction would do.
+  /// Returns how many bytes have to be evicted before `bytes` can be reserved; `nil`: not even evicting everything is enough.
   package func shortfall(_ bytes: UInt64) -> UInt64? {
     state.withLock { state in
       let missing = Self.shortfall(state, self, bytes)
@@ -68,7 +68,7 @@ package final class DiskBudget: Sendable {
     return max(overSize, needed > free ? needed - free : 0)
   }
 
-  /// Reserved bytes were written.
+  /// Counts reserved bytes as written.
   package func convert(_ bytes: UInt64) {
     state.withLock { state in
       state.reserved -= min(bytes, state.reserved)
@@ -76,7 +76,7 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Gives back what was reserved and not written.
+  /// Gives back reserved bytes that were not written.
   package func release(_ bytes: UInt64) {
     state.withLock { state in
       state.reserved -= min(bytes, state.reserved)
@@ -84,10 +84,10 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Counts what stands on disk already.
+  /// Counts bytes that are on disk already.
   package func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
 
-  /// Counts bytes that were written just now and were not reserved: what was last known to be free is less by them.
+  /// Counts bytes that were just written without a reservation: the room that was free at the last check is less by them.
   package func chargeWritten(_ bytes: UInt64) {
     state.withLock { state in
       state.used += bytes
@@ -95,18 +95,18 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Bytes left the disk.
+  /// Counts bytes that were removed from the disk.
   package func uncharge(_ bytes: UInt64) {
     state.withLock { state in
       state.used -= min(bytes, state.used)
       let granted = min(bytes, state.granted)
       state.granted -= granted
-      // Else room would be made for the same bytes until the file system is asked again.
+      // Otherwise room would be made for the same bytes again and again until the next check of the file system.
       state.free = state.free.map { Self.saturatingSum($0, bytes - granted) }
     }
   }
 
-  /// What the file system said just now. What is reserved and not written yet is still to come out of it.
+  /// Sets the free bytes of the file system, as just read. Reserved bytes that are not written yet will still use up some of them.
   package func noteFree(_ bytes: UInt64) {
     state.withLock { state in
       state.free = bytes
@@ -120,7 +120,8 @@ package final class DiskBudget: Sendable {
   }
 }
 
-/// What one file occupies. When its object is dropped, the bytes are free once the last descriptor is closed, too.
+/// The bytes of a budget that one file occupies. For a dropped file they are given back when this is deallocated, after its last
+/// descriptor is closed.
 package final class DiskCharge: Sendable {
   private struct State {
     var bytes: UInt64
@@ -129,7 +130,7 @@ package final class DiskCharge: Sendable {
   private let budget: DiskBudget
   private let state: Locked<State>
 
-  /// - Parameter bytes: charged already.
+  /// - Parameter bytes: bytes that the budget counts already.
   package init(_ budget: DiskBudget, bytes: UInt64) { (self.budget, state) = (budget, Locked(State(bytes: bytes))) }
 
   deinit {
@@ -137,19 +138,19 @@ package final class DiskCharge: Sendable {
     if bytes > 0 { budget.uncharge(bytes) }
   }
 
-  /// Reserved bytes of the budget became bytes of this file.
+  /// Counts reserved bytes of the budget as written to this file.
   package func grow(_ bytes: UInt64) {
     budget.convert(bytes)
     state.withLock { $0.bytes += bytes }
   }
 
-  /// More stands on disk than was known.
+  /// Counts bytes of the file that were on disk, but not known yet.
   package func add(_ bytes: UInt64) {
     budget.charge(bytes)
     state.withLock { $0.bytes += bytes }
   }
 
-  /// So many bytes of the file are gone; no more than it has.
+  /// Gives back `bytes` of the file, at most all that it has.
   package func shrink(_ bytes: UInt64) {
     let freed = state.withLock { state in
       let freed = min(bytes, state.bytes)
@@ -159,7 +160,7 @@ package final class DiskCharge: Sendable {
     budget.uncharge(freed)
   }
 
-  /// The file is gone, and nobody has it open.
+  /// Gives back all bytes at once.
   package func release() {
     let freed = state.withLock { state in
       defer { state.bytes = 0 }
@@ -168,6 +169,6 @@ package final class DiskCharge: Sendable {
     budget.uncharge(freed)
   }
 
-  /// The file is unlinked, or will be.
+  /// Notes that the file is unlinked, or soon will be.
   package func drop() { state.withLock { $0.isDropped = true } }
 }

@@ -1,13 +1,13 @@
 import CLinux
 
-/// One thread waits for what another says, once.
+/// A result that one thread sets, once, and another waits for.
 package final class DispatchedResult: @unchecked Sendable {
   // Safe: `value` is touched with `mutex` held.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let said = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var value: Bool?
 
-  /// Nothing is said yet.
+  /// Makes it without a result.
   package init() {
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -22,7 +22,7 @@ package final class DispatchedResult: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Says it. From any thread.
+  /// Sets the result. From any thread.
   package func set(_ result: Bool) {
     pthread_mutex_lock(mutex)
     value = result
@@ -30,7 +30,7 @@ package final class DispatchedResult: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// What was said, once it is. Blocking.
+  /// Waits for the result and returns it. Blocking.
   package func wait() -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

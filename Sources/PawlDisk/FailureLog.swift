@@ -2,13 +2,14 @@ import PawlBase
 package import PawlLoop
 package import PawlObserve
 
-/// Tells the event log of failures that come by the thousand: each kind once a minute, or in another time. From any thread.
+/// Limits events about failures that may come by the thousand: each kind is logged once a minute, or in another time. From any
+/// thread.
 package final class FailureLog: Sendable {
-  /// A kind is told of once in this time.
+  /// The time in which each kind is logged once.
   private let pause: Duration
-  /// Kinds remembered at most; beyond them nothing is told.
+  /// The most kinds that are remembered; others are not logged meanwhile.
   package static let limit = 64
-  /// How many of a kind are told of in one ``pause`` where each of them names something else, such as a file.
+  /// How many of a kind are logged in one ``pause`` if each of them is about another thing, such as a file.
   package static let few = 16
 
   private struct Entry {
@@ -21,16 +22,16 @@ package final class FailureLog: Sendable {
   private let clock: any LoopClock
   private let said = Locked<[String: Entry]>([:])
 
-  /// Of failures that are told to that log.
+  /// Makes a limit for events of that log.
   package init(events: EventLog, clock: any LoopClock, pause: Duration = .seconds(60)) {
     (self.events, self.clock, self.pause) = (events, clock, pause)
   }
 
   /// Decides whether an event is logged.
   /// - Parameters:
-  ///   - kind: what is limited.
+  ///   - kind: the kind of the event.
   ///   - most: events of the kind that are logged in one ``pause``, counted from the first of them.
-  /// - Returns: how many of its kind were left out since the last one that was logged; `nil`: this one is left out, too.
+  /// - Returns: `nil`: do not log this event. Otherwise how many of its kind were left out since the last one that was logged.
   package func due(_ kind: String, atMost most: Int = 1) -> Int? {
     let now = clock.now()
     return said.withLock { said in

@@ -1,22 +1,22 @@
 import CLinux
 
-/// The blocking file calls of the store: each retries `EINTR` and throws what the kernel said.
-/// Never on a loop, but for `writeAll` (into the page cache).
+/// Blocking file calls. Each repeats a call after `EINTR`, and throws the error of the kernel. Never on a loop, except for
+/// `writeAll` and `write` (into the page cache).
 package enum Files {
-  /// What the C library says of an error number.
+  /// Returns the text of the C library for an error number.
   package static func text(of errno: CInt) -> String {
     var buffer = [CChar](repeating: 0, count: 128)
     guard let message = strerror_r(errno, &buffer, buffer.count) else { return "error \(errno)" }
     return String(cString: message)
   }
 
-  /// The error of the call that has just failed. ``StoreError/full`` where the disk or a quota has no room.
+  /// Returns the error of the call that has just failed; ``StoreError/full`` if the disk or a quota has no room.
   package static func failure(_ call: String, _ path: String) -> StoreError {
     let code = pawl_errno()
     return code == ENOSPC || code == EDQUOT || code == EFBIG ? .full : .system(call: call, path: path, errno: code)
   }
 
-  /// Opens the file, or makes it with mode 0600 where `flags` say so.
+  /// Opens the file; creates it with mode 0600 if `flags` have `O_CREAT`.
   package static func open(_ path: String, _ flags: CInt) throws(StoreError) -> CInt {
     while true {
       let descriptor = pawl_open(path, flags, 0o600)
@@ -25,7 +25,7 @@ package enum Files {
     }
   }
 
-  /// Makes the directory and those above it, 0700 each; those that exist stay as they are.
+  /// Makes the directory and those above it, with mode 0700. Directories that exist are not changed.
   package static func makeDirectories(_ path: String) throws(StoreError) {
     if mkdir(path, 0o700) == 0 || pawl_errno() == EEXIST { return }
     guard pawl_errno() == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
@@ -35,21 +35,21 @@ package enum Files {
     guard mkdir(path, 0o700) == 0 || pawl_errno() == EEXIST else { throw failure("mkdir", path) }
   }
 
-  /// Makes names in a directory survive a power cut.
+  /// Syncs a directory, so that the names in it survive a power cut.
   package static func syncDirectory(_ path: String) throws(StoreError) {
     let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
   }
 
-  /// Brings all files of the file system that a directory is on to the disk.
+  /// Syncs all files of the file system that a directory is on.
   package static func syncFileSystem(of path: String) throws(StoreError) {
     let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
     defer { close(descriptor) }
     guard syncfs(descriptor) == 0 else { throw failure("syncfs", path) }
   }
 
-  /// The size in bytes of an open regular file.
+  /// Returns the size in bytes of an open regular file.
   package static func size(_ descriptor: CInt, _ path: String) throws(StoreError) -> UInt64 {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("fstat", path) }
@@ -59,7 +59,7 @@ package enum Files {
     return UInt64(status.st_size)
   }
 
-  /// Writes all bytes or throws; what was written before an error stays in the file.
+  /// Writes all bytes, or throws. Bytes written before an error stay in the file.
   package static func writeAll(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64)
     throws(StoreError)
   {
@@ -67,7 +67,7 @@ package enum Files {
     try write(descriptor, bytes, at: offset, &done)
   }
 
-  /// The same of bytes in an array.
+  /// Writes all bytes of an array slice, as ``writeAll(_:_:at:)`` of a buffer does.
   package static func writeAll(
     _ descriptor: CInt, _ bytes: ArraySlice<UInt8>, at offset: UInt64
   ) throws(StoreError) {
@@ -77,7 +77,7 @@ package enum Files {
     try outcome.get()
   }
 
-  /// As ``writeAll(_:_:at:)``; `done` says how many bytes were written, after an error too.
+  /// Writes as ``writeAll(_:_:at:)`` does. `done` is the number of bytes written, also after an error.
   package static func write(
     _ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ done: inout Int
   ) throws(StoreError) {
@@ -92,7 +92,7 @@ package enum Files {
     }
   }
 
-  /// Writes the pieces one behind the other, with one system call as a rule, or throws as ``writeAll(_:_:at:)``.
+  /// Writes the pieces one behind the other, usually with one system call. Throws as ``writeAll(_:_:at:)`` does.
   package static func writeAll(
     _ descriptor: CInt, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
     _ third: UnsafeRawBufferPointer, at offset: UInt64
@@ -101,7 +101,7 @@ package enum Files {
     var vectors = pieces.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
     var done = max(0, pwritev(descriptor, &vectors, CInt(vectors.count), off_t(offset)))
     var start = offset
-    // What is left, if anything, and the error.
+    // Write what is left, if anything. An error is repeated and thrown here.
     for piece in pieces {
       let skipped = min(done, piece.count)
       done -= skipped
@@ -110,7 +110,7 @@ package enum Files {
     }
   }
 
-  /// Reads until the buffer is full or the file ends; the count read, or the error.
+  /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
   package static func read(
     _ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
   ) throws(StoreError) -> Int {
@@ -128,21 +128,21 @@ package enum Files {
     return done
   }
 
-  /// Removes a file; one that is not there is no error.
+  /// Removes a file. A missing file is no error.
   package static func unlink(_ path: String) throws(StoreError) {
     guard CLinux.unlink(path) == 0 || pawl_errno() == ENOENT else { throw failure("unlink", path) }
   }
 
-  /// Whether there is something of this name.
+  /// Whether there is a file or directory of this name.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Whether it is a file without content.
+  /// Whether it is a regular file without content.
   package static func isEmpty(_ path: String) -> Bool {
     var found = stat()
     return lstat(path, &found) == 0 && found.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && found.st_size == 0
   }
 
-  /// The names in a directory without `.` and `..`.
+  /// Returns the names in a directory, without `.` and `..`.
   package static func names(in path: String) throws(StoreError) -> [String] {
     guard let directory = opendir(path) else { throw failure("opendir", path) }
     defer { closedir(directory) }
@@ -156,7 +156,7 @@ package enum Files {
     return names
   }
 
-  /// What the file system has free for us and in all, in bytes.
+  /// Returns the size of the file system, and what is free for this process, in bytes.
   package static func space(of path: String) throws(StoreError) -> (free: UInt64, total: UInt64) {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { throw failure("statvfs", path) }

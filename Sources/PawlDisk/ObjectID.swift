@@ -1,20 +1,21 @@
 import PawlBase
 import PawlLoop
 
-/// Names one byte sequence on disk: 128 random bits, never used twice.
+/// The name of one byte sequence on disk: 128 random bits, never used twice.
 package struct ObjectID: Hashable, Sendable {
   package let high: UInt64
   package let low: UInt64
 
   package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-  /// A new one from the kernel's random generator.
+  /// Returns a new name, from the kernel's random generator.
   package static func make() -> ObjectID {
     let (high, low) = Randomness.uint128()
     return ObjectID(high: high, low: low)
   }
 
-  /// 32 lower-case hexadecimal digits; `nil` for anything else: a name has one spelling, while `hexValue` takes either case.
+  /// Parses 32 lower-case hexadecimal digits; `nil`: anything else. A name has one spelling only, so upper case is refused, which
+  /// `hexValue` accepts.
   package init?(hex: some Collection<UInt8>) {
     guard hex.count == 32 else { return nil }
     var halves: (UInt64, UInt64) = (0, 0)
@@ -30,19 +31,19 @@ package struct ObjectID: Hashable, Sendable {
     self.init(high: halves.0, low: halves.1)
   }
 
-  /// 16 bytes, most significant first, as in the catalogue; `nil` for another count.
+  /// Reads 16 bytes, most significant first, as in the catalogue; `nil`: another number of bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     func word(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
     self.init(high: word(bytes[..<8]), low: word(bytes[8...]))
   }
 
-  /// 16 bytes, most significant first.
+  /// The name as 16 bytes, most significant first.
   package var bytes: [UInt8] {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }
 
-  /// The name of the body's file.
+  /// The name as 32 lower-case hexadecimal digits, which is the name of the body's file.
   package var hex: String {
     String(unsafeUninitializedCapacity: 32) { text in
       for index in 0..<32 {

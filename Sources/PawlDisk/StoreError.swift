@@ -1,8 +1,8 @@
 import CLinux
 
-/// Why the store could not do something. Nothing of it is ever an error to a reader that has its bytes.
+/// An error of a store. It never concerns readers that have their bytes already.
 package enum StoreError: Error, Hashable, Sendable {
-  /// Another process has this cache directory.
+  /// Another process has the directory of the store.
   case inUse(path: String)
   /// The budget, the file system or a quota has no room: stop storing and stream.
   case full
@@ -10,31 +10,31 @@ package enum StoreError: Error, Hashable, Sendable {
   case dropped
   /// More bytes than the body's total.
   case beyondTotal
-  /// What came in the place of lost bytes hashes to something else: it is other content. They stay lost.
+  /// The bytes that should replace lost ones have another hash, and so are other content. The bytes stay lost.
   case differs
   /// A system call failed.
   case system(call: String, path: String, errno: CInt)
   /// SQLite failed with this extended result code.
   case catalogue(code: CInt, message: String)
 
-  /// Whether the process was short of something just now: not the file's fault.
+  /// Whether the process only lacked a resource for a moment, so that the file is not at fault.
   package var isOfThisMoment: Bool {
     guard case .system(_, _, let errno) = self else { return false }
     return [EMFILE, ENFILE, ENOMEM, EINTR].contains(errno)
   }
 
-  /// Whether the catalogue file itself is not what pawl wrote.
+  /// Whether the catalogue file itself is damaged, or not of this version.
   package var isCorruptCatalogue: Bool {
     guard case .catalogue(let code, _) = self else { return false }
-    // SQLITE_CORRUPT, SQLITE_NOTADB and pawl's own "another schema"; the low byte is the primary code.
+    // SQLITE_CORRUPT, SQLITE_NOTADB and ``foreignSchema``, the code of pawl itself; the low byte is the primary code.
     return [11, 26, Self.foreignSchema].contains(code & 0xff)
   }
 
-  /// SQLITE_FORMAT, which SQLite itself no longer uses: the schema is of another version.
+  /// The code for a schema of another version: SQLITE_FORMAT, which SQLite itself does not use any more.
   package static let foreignSchema: CInt = 24
-  /// SQLITE_ERROR: a commit that failed for a reason the log has.
+  /// The code for a commit that failed for a reason that is logged: SQLITE_ERROR.
   package static let failedCommit: CInt = 1
-  /// SQLITE_CORRUPT.
+  /// The code for a damaged file: SQLITE_CORRUPT.
   package static let corrupt: CInt = 11
 
   /// Whether the catalogue is of another version.

@@ -2,16 +2,16 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// Where the directory of a store is. It may be moved while pawl has it open, which pawl learns of with its settings.
+/// The path of the directory of a store. The directory may be moved while pawl has it open; new settings then have the new path.
 package final class StorePlace: Sendable {
   private let place: Locked<String>
 
-  /// A store that is at this path.
+  /// Makes the place of a store at this path.
   package init(_ path: String) { place = Locked(path) }
 
-  /// Where it is now.
+  /// The present path.
   package var path: String { place.withLock { $0 } }
 
-  /// It has this path now.
+  /// Sets the new path.
   package func move(to path: String) { place.withLock { $0 = path } }
 }

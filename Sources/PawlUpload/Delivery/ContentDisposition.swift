@@ -1,11 +1,11 @@
 import PawlBase
 import PawlHTTP
 
-/// `Content-Disposition` of an upload that is forwarded as it is (RFC 6266).
+/// The `Content-Disposition` of an upload that is forwarded unchanged, not as a form (RFC 6266).
 package enum ContentDisposition {
-  /// `inline; filename="na_ve.txt"; filename*=UTF-8''na%C3%AFve.txt`: an ASCII name for everybody, and the whole one
-  /// for those who read RFC 8187. `nil` when nothing is left of the name.
-  /// - Parameter fileName: as a client gave it.
+  /// Returns for example `inline; filename="na_ve.txt"; filename*=UTF-8''na%C3%AFve.txt`: a name in ASCII for all recipients, and
+  /// the complete one for those that support RFC 8187. `nil`: nothing is left of the name.
+  /// - Parameter fileName: the name as the client sent it.
   package static func inline(fileName: [UInt8]) -> [UInt8]? {
     guard let name = FileName.safe(fileName) else { return nil }
     var output: [UInt8] = []
@@ -16,7 +16,8 @@ package enum ContentDisposition {
     return output
   }
 
-  /// Quotes and percent signs are read differently by different recipients (RFC 6266, appendix D).
+  /// Returns the ASCII character, or `_`. Quotes, backslashes and percent signs are replaced, too: recipients read them in
+  /// different ways (RFC 6266, appendix D).
   private static func fallback(_ scalar: Unicode.Scalar) -> UInt8 {
     guard scalar.isASCII, scalar != "\"", scalar != "\\", scalar != "%" else { return 0x5f }
     return UInt8(truncatingIfNeeded: scalar.value)
@@ -24,7 +25,7 @@ package enum ContentDisposition {
 }
 
 extension [UInt8] {
-  /// A byte of an extended value: itself when it is an `attr-char` (RFC 8187 §3.2.1), else percent-encoded.
+  /// Appends a byte of an extended value: unchanged if it is an `attr-char` (RFC 8187 §3.2.1), else percent-encoded.
   fileprivate mutating func append(extended byte: UInt8) {
     let isPlain = ByteSet.token.contains(byte) && byte != 0x25 && byte != 0x27 && byte != 0x2a
     if isPlain { append(byte) } else { append(percentEncoded: byte) }

@@ -1,15 +1,17 @@
 package import PawlHTTP
 
-/// The one request in which a completed upload reaches its origin (protocols 9.2).
+/// Makes the head of the one request that delivers a completed upload to its origin (UploadProtocols, "Fields removed before
+/// delivery").
 package enum DeliveryHead {
+  /// Makes the head.
   /// - Parameters:
-  ///   - creation: as it was received.
-  ///   - credentials: `Authorization` and `Cookie` of the latest request of the same owner, in place of the creation's.
-  ///   - id: the upload's, 32 hexadecimal digits.
-  ///   - length: bytes of the content.
-  ///   - contentType: in place of the creation's.
-  ///   - disposition: `Content-Disposition`, in place of the creation's.
-  /// - Returns: a request without hop-by-hop and upload fields. Its length is in the framing alone.
+  ///   - creation: the creation request as it was received.
+  ///   - credentials: `Authorization` and `Cookie` of the latest request of the same user, which replace the creation's.
+  ///   - id: the id of the upload, 32 hexadecimal digits.
+  ///   - length: the length of the content in bytes.
+  ///   - contentType: `Content-Type`, which replaces the creation's; `nil`: keep that.
+  ///   - disposition: `Content-Disposition`, which replaces the creation's; `nil`: keep that.
+  /// - Returns: a head without hop-by-hop and upload fields. Its length is only in `framing`.
   package static func make(
     creation: RequestHead, credentials: Fields?, id: String, length: UInt64, contentType: [UInt8]?,
     disposition: [UInt8]?
@@ -22,7 +24,7 @@ package enum DeliveryHead {
     for name in consumed { head.fields.removeAll(name) }
     refresh(&head.fields, from: credentials)
     describe(&head.fields, contentType, disposition)
-    // Of the content of one message, which the creation's need not have been.
+    // These digest the content of a single message, and the creation need not have had all of the upload.
     if creation.framing != .length(length) || isForm(contentType) {
       for name in [FieldName.contentDigest, .contentMD5] { head.fields.removeAll(name) }
     }
@@ -32,14 +34,14 @@ package enum DeliveryHead {
     return head
   }
 
-  /// Makes it a tus creation that brings everything (tus 1.0.0, creation-with-upload).
+  /// Adds the fields of a tus creation that has all of the content (tus 1.0.0, creation-with-upload).
   package static func speakTus(_ fields: inout Fields, length: UInt64, metadata: [UInt8]?) {
     fields.set(.tusResumable, Array(TusVersion.spoken.utf8))
     fields.set(.uploadLength, length.decimal)
     if let metadata { fields.set(.uploadMetadata, metadata) }
   }
 
-  /// Removes what the upload protocols say, for a request that is passed on as it is.
+  /// Removes the fields of the upload protocols.
   package static func stripped(_ fields: inout Fields) {
     fields.removeAll(known: isOfUpload) { $0.prefix(4).equalsIgnoringCase("tus-") }
   }
@@ -47,7 +49,7 @@ package enum DeliveryHead {
   private static let idField = Array("X-Pawl-Upload-Id".utf8)
   private static let keyField = Array("Idempotency-Key".utf8)
 
-  /// What the end of the upload has settled.
+  /// Fields that have no meaning any more once the upload is complete.
   private static let consumed: [FieldName] = [.incremental, .expect, .contentLength, .xHTTPMethodOverride]
 
   private static func isOfUpload(_ name: FieldName) -> Bool {
@@ -71,11 +73,11 @@ package enum DeliveryHead {
     if let contentType {
       fields.set(.contentType, contentType)
     } else if let type = fields.first(.contentType), MediaType.isOfProtocol(type) {
-      fields.removeAll(.contentType)  // tus-js-client and tus: it describes the upload, not what is uploaded.
+      fields.removeAll(.contentType)  // tus-js-client, tus: it describes the protocol, not the content.
     }
     if let disposition { fields.set(.contentDisposition, disposition) }
     guard isForm(contentType) else { return }
-    // The content is a form around what these describe.
+    // These describe the file, but the content is a form with the file in it.
     for name in [FieldName.reprDigest, .digest, .contentMD5, .contentEncoding] { fields.removeAll(name) }
   }
 

@@ -1,21 +1,21 @@
-/// When a completed upload goes to its origin, and when it goes again.
+/// Decides when a completed upload is delivered to its origin, and whether it is delivered again.
 package enum DeliveryPolicy {
-  /// What a route asks for (`delivery`).
+  /// The setting `delivery` of a route.
   package enum Delivery: Hashable, Sendable { case atMostOnce, atLeastOnce }
 
-  /// What an answer of the origin means for the upload.
+  /// What a response of the origin means for the upload.
   package enum Verdict: Hashable, Sendable {
-    /// It is the upload's final answer.
+    /// It is the final response of the upload.
     case answered
     /// 401, 429, 503: passed on with `?0`, and the upload can be completed again.
     case notConsumed
   }
 
-  /// What follows when the origin broke off without an answer.
+  /// What follows if the origin broke off without a complete response.
   package enum AfterBreak: Hashable, Sendable {
     /// Another attempt after ``backoff(attempt:)``.
     case again
-    /// It may have taken effect: the operator decides.
+    /// No other attempt: the request may have taken effect, and the operator decides.
     case unknown
   }
 
@@ -26,25 +26,25 @@ package enum DeliveryPolicy {
     }
   }
 
-  /// Whether an answer with this status says that the upload was taken: 2xx, and 303, which stands for the answer to what
-  /// was done (RFC 9110 §15.4.4). Before the whole request is sent it cannot be true, and does not count.
+  /// Whether a response with this status says that the origin took the upload: 2xx, and 303, which refers to the result (RFC 9110
+  /// §15.4.4). Such a response cannot be true before the complete request is sent, and does not count then.
   package static func saysTaken(status: Int) -> Bool { (200..<300).contains(status) || status == 303 }
 
-  /// How long to wait with another attempt after an answer that did not consume the upload, when no client waits to
-  /// give its own.
-  /// - Parameter retryAfter: seconds, as the origin asked; more than a day counts as a day.
-  /// - Returns: `nil` when only a client can make the next attempt better.
+  /// Returns the pause before another attempt after a response that did not consume the upload, if no client waits to make its own.
+  /// - Parameter retryAfter: the seconds of `Retry-After`; more than a day counts as a day.
+  /// - Returns: `nil`: only a client can change what is needed for the next attempt.
   package static func pauseWithoutClient(status: Int, retryAfter: Int64?) -> Duration? {
     guard status == 429 || status == 503 else { return nil }
     return .seconds(min(max(retryAfter ?? 0, 60), 86_400))
   }
 
+  /// Decides what follows a broken attempt.
   /// - Parameter sent: whether the last byte of the request may have reached the origin.
   package static func afterBreak(sent: Bool, _ delivery: Delivery) -> AfterBreak {
     sent && delivery == .atMostOnce ? .unknown : .again
   }
 
-  /// The phase in which an upload goes on after a restart.
+  /// Returns the phase of an upload after a restart.
   package static func afterRestart(_ phase: UploadPhase, _ delivery: Delivery) -> UploadPhase {
     switch phase {
     case .complete, .forwarding: .complete
@@ -53,8 +53,8 @@ package enum DeliveryPolicy {
     }
   }
 
-  /// The pause before an attempt, without jitter: 1 s, doubling to 15 s.
-  /// - Parameter attempt: how many have failed, from 1.
+  /// Returns the pause before an attempt, without jitter: 1 s, doubled each time up to 15 s.
+  /// - Parameter attempt: how many attempts have failed; at least 1.
   package static func backoff(attempt: Int) -> Duration {
     .seconds(attempt > 4 ? 15 : 1 << max(attempt - 1, 0))
   }

@@ -1,12 +1,12 @@
 import PawlHTTP
 
-/// File names that clients give, made harmless.
+/// Makes file names that clients send harmless.
 package enum FileName {
-  /// Bytes of UTF-8; what file systems take.
+  /// The most bytes of UTF-8, as in file systems.
   static let longest = 255
 
-  /// The last component, without controls, as valid UTF-8 of at most 255 bytes with its ending kept.
-  /// `nil` when nothing is left that names a file.
+  /// Returns the last path component, without control characters, as valid UTF-8 of at most 255 bytes that keeps its ending. `nil`:
+  /// what is left is no name of a file.
   package static func safe(_ name: [UInt8]) -> [UInt8]? {
     let scalars = String(decoding: name, as: UTF8.self).unicodeScalars.filter { !isControl($0) }
     guard let last = scalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
@@ -15,7 +15,8 @@ package enum FileName {
     return shortened(Array(text.utf8))
   }
 
-  /// C0, DEL, C1, and what turns the direction of text, so that `exe` reads like something else.
+  /// Whether it is a control character (C0, DEL, C1), or changes the direction of text, which could make `exe` look like another
+  /// ending.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0...0x1f, 0x7f...0x9f, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
@@ -28,7 +29,7 @@ package enum FileName {
     let dot = name.lastIndex(of: 0x2e) ?? name.endIndex
     let ending = name.count - dot <= 16 ? name[dot...] : []
     var stem = name[..<(longest - ending.count)]
-    // No half of a character: drop continuation bytes and what they follow.
+    // If the cut is within a character, drop its continuation bytes and its first byte.
     if name[stem.endIndex] & 0xc0 == 0x80 {
       while let byte = stem.last, byte & 0xc0 == 0x80 { stem.removeLast() }
       stem = stem.dropLast()

@@ -1,5 +1,5 @@
-/// A form field of a `multipart` forward, `NAME=TEMPLATE` (`tus-form`): `{key}` in the template stands for the value of
-/// that key of the upload's metadata, `{{` for a brace.
+/// The template of a form field of a `multipart` delivery, `NAME=TEMPLATE` (`tus-form`). In it `{key}` stands for the value of that
+/// key in the upload's metadata, and `{{` for a brace.
 package struct FormTemplate: Hashable, Sendable {
   private enum Piece: Hashable, Sendable {
     case text([UInt8])
@@ -9,7 +9,7 @@ package struct FormTemplate: Hashable, Sendable {
   package let name: [UInt8]
   private let pieces: [Piece]
 
-  /// `nil` when there is no name, or a brace is never closed or has nothing in it.
+  /// Parses a template. `nil`: it has no name, or a brace is not closed or empty.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let equals = bytes.firstIndex(of: 0x3d), equals > 0 else { return nil }
@@ -31,7 +31,7 @@ package struct FormTemplate: Hashable, Sendable {
     self.pieces = pieces + [.text(plain)]
   }
 
-  /// The field's value. What the metadata does not name is empty.
+  /// Returns the value of the field. A key that the metadata does not have is empty.
   package func value(_ metadata: TusMetadata?) -> [UInt8] {
     var output: [UInt8] = []
     for piece in pieces {

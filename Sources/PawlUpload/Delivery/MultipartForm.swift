@@ -1,5 +1,5 @@
-/// A `multipart/form-data` body with one file in it, byte for byte as a browser makes it (HTML, "multipart/form-data
-/// encoding algorithm"; RFC 7578). The body is ``prefix``, the file's content, ``suffix``.
+/// A `multipart/form-data` body with one file, byte for byte as a browser makes it (HTML, "multipart/form-data encoding algorithm";
+/// RFC 7578). The body is ``prefix``, the file's content, ``suffix``.
 package struct MultipartForm: Hashable, Sendable {
   /// `Content-Type` of the request.
   package let contentType: [UInt8]
@@ -8,9 +8,9 @@ package struct MultipartForm: Hashable, Sendable {
 
   /// - Parameters:
   ///   - field: the name of the file's part.
-  ///   - fileName: as a client gave it; without one it is `blob`, as a browser has it.
-  ///   - mediaType: one that can stand in a field; `application/octet-stream` without it.
-  ///   - fields: parts before the file's, in order.
+  ///   - fileName: the name as the client sent it; `nil`: `blob`, as in browsers.
+  ///   - mediaType: a valid value of `Content-Type`; `nil`: `application/octet-stream`.
+  ///   - fields: parts that precede the file, in order.
   ///   - boundary: 1 to 70 letters and digits, random: it must not occur in the content.
   package init(
     field: [UInt8], fileName: [UInt8]?, mediaType: [UInt8]?, fields: [(name: [UInt8], value: [UInt8])] = [],
@@ -50,14 +50,14 @@ extension [UInt8] {
     append(0x22)
   }
 
-  /// Quotes and line ends percent-encoded, everything else as it is.
+  /// Appends a name with quotes and line ends percent-encoded, and all else unchanged.
   fileprivate mutating func append(escaped name: [UInt8]) {
     for byte in name {
       if byte == 0x22 || byte == 0x0d || byte == 0x0a { append(percentEncoded: byte) } else { append(byte) }
     }
   }
 
-  /// Every CR, LF and CRLF as CRLF: how names and values of a form are sent.
+  /// A copy with every CR, LF and CRLF as CRLF, as names and values of a form are sent.
   fileprivate var withLineEnds: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(count)

@@ -1,9 +1,9 @@
 package import PawlHTTP
 
-/// References in an origin's answer that are relative to its target: on an upload's URL they would mean something else
+/// Resolves references in an origin's response that are relative to its target: on an upload's URL they would have another meaning
 /// (RFC 3986 §5.2, RFC 9110 §10.2.2).
 package enum RelativeReferences {
-  /// Makes `Location` and `Content-Location` mean on any URL of the site what they mean on `target`.
+  /// Rewrites `Location` and `Content-Location` so that they mean on every URL of the site what they mean on `target`.
   package static func anchor(_ fields: inout Fields, at target: Bytes) {
     guard target.first == 0x2f else { return }
     for name in [FieldName.location, .contentLocation] {
@@ -14,7 +14,7 @@ package enum RelativeReferences {
     }
   }
 
-  /// Neither a URI nor a path from the root.
+  /// Whether a reference is neither a URI nor an absolute path.
   private static func isRelative(_ reference: Bytes) -> Bool {
     guard reference.first != 0x2f else { return false }
     guard let delimiter = reference.first(where: { [0x3a, 0x2f, 0x3f, 0x23].contains($0) }) else { return true }
@@ -33,7 +33,7 @@ package enum RelativeReferences {
     return withoutDots(folder + reference[..<end]) + reference[end...]
   }
 
-  /// RFC 3986 §5.2.4, of a path that begins with `/`.
+  /// Removes dot segments from a path that begins with `/` (RFC 3986 §5.2.4).
   private static func withoutDots(_ path: Bytes) -> Bytes {
     var kept: [Bytes] = []
     let segments = path.dropFirst().split(separator: 0x2f, omittingEmptySubsequences: false)

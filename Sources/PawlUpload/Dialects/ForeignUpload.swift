@@ -1,6 +1,7 @@
 import PawlHTTP
 
-/// Uploads in protocols that pawl does not end: they pass through as they are (protocols 5, 9.1).
+/// Recognises uploads in protocols that pawl does not end: they are passed through unchanged (UploadProtocols, "Other upload
+/// protocols").
 enum ForeignUpload {
   static func isSpoken(_ head: RequestHead) -> Bool {
     if isWebSocket(head.fields) || head.method == .connect { return true }
@@ -30,12 +31,12 @@ enum ForeignUpload {
     }
   }
 
-  /// S3: a signature covers what pawl would change.
+  /// Whether it is a signature of S3, which covers fields that pawl would change.
   private static func isSigned(_ authorization: Bytes) -> Bool {
     authorization.prefix(5).equalsIgnoringCase("AWS4-") || authorization.prefix(4).equalsIgnoringCase("AWS ")
   }
 
-  /// gRPC streams; SabreDAV appends.
+  /// Whether it is a media type of gRPC streams, or of appends by SabreDAV.
   private static func isForeignType(_ value: Bytes) -> Bool {
     let type = MediaType.essence(value)
     return type.prefix(16).equalsIgnoringCase("application/grpc")

@@ -1,13 +1,13 @@
 package import PawlHTTP
 
-/// What a request to a route that takes uploads is about (protocols 9.1, in its order).
+/// Finds out what a request to a route with uploads is about, by the rules of (UploadProtocols, "Dispatch order").
 package enum UploadDispatch {
   package static func kind(of head: RequestHead, _ policy: DispatchPolicy) -> RequestKind {
     let path = RequestTarget.path(of: head.target)
     if path.starts(with: policy.uploadPrefix) {
       return resource(head, token: UploadToken(path.dropFirst(policy.uploadPrefix.count)), policy)
     }
-    // Most requests: nothing of an upload, whatever fields they carry.
+    // Most requests: they are not about uploads, whatever fields they carry.
     if head.method.isRetrieval { return ForeignUpload.isWebSocket(head.fields) ? .foreign : .plain }
     if TusRequest.isSpoken(head), head.method != .options { return tusCreation(head) }
     if ForeignUpload.isSpoken(head) { return .foreign }
@@ -15,7 +15,7 @@ package enum UploadDispatch {
     return draftCreation(head, policy) ?? ordinary(head)
   }
 
-  /// Below the upload prefix nothing is forwarded, whatever it is.
+  /// Returns the kind of a request below the upload prefix, of which none is forwarded.
   private static func resource(_ head: RequestHead, token: UploadToken?, _ policy: DispatchPolicy) -> RequestKind {
     let speech: UploadProtocol =
       TusRequest.isSpoken(head)
@@ -24,7 +24,7 @@ package enum UploadDispatch {
       let command = try command(head, speech)
       return .resource(token, command, speech)
     } catch {
-      // What is no upload is not found, however it was asked for.
+      // Where there is no upload, the response is 404, whatever the request is.
       return token == nil ? .resource(nil, .inspect, speech) : .refused(error, speech, onResource: token)
     }
   }
@@ -36,7 +36,8 @@ package enum UploadDispatch {
     }
   }
 
-  /// tus begins with POST. Any other method is about an upload of the origin's own.
+  /// Returns the kind of a tus request to a target. Only POST creates an upload; another method is about an upload of the origin's
+  /// own.
   private static func tusCreation(_ head: RequestHead) -> RequestKind {
     guard head.method == .post, !head.fields.contains(.xHTTPMethodOverride) else { return ordinary(head) }
     do {
@@ -46,7 +47,7 @@ package enum UploadDispatch {
     }
   }
 
-  /// `nil`: the drafts do not speak in it.
+  /// Returns the kind of a creation in the drafts; `nil`: it is none.
   private static func draftCreation(_ head: RequestHead, _ policy: DispatchPolicy) -> RequestKind? {
     guard mayCreate(head), let version = InteropVersion.of(head.fields, allowsFinal: policy.allowsFinal),
       let completes = IETFRequest.completes(head.fields, version)
@@ -60,7 +61,7 @@ package enum UploadDispatch {
     }
   }
 
-  /// Whether the method allows content. A PATCH with an offset goes on with an upload of the origin's own.
+  /// Whether the method allows a creation, which has content. A PATCH with an offset appends to an upload of the origin's own.
   private static func mayCreate(_ head: RequestHead) -> Bool {
     switch head.method {
     case .get, .head, .delete, .options, .trace, .connect: false
@@ -70,12 +71,14 @@ package enum UploadDispatch {
     }
   }
 
-  /// Content that is to reach the origin as it comes (`Incremental`, draft-ietf-httpbis-incremental) is never spooled.
+  /// Returns the kind of a request without an upload protocol. Content that has to reach the origin as it comes (`Incremental`,
+  /// draft-ietf-httpbis-incremental) is never spooled.
   private static func ordinary(_ head: RequestHead) -> RequestKind {
     head.fields.structuredBoolean(.incremental) == true ? .foreign : .plain
   }
 
-  /// `OPTIONS *` asks about no target, and one that tells completeness asks something else (-05, -12).
+  /// Whether OPTIONS asks for the supported uploads. `OPTIONS *` has no target, and one with a completeness field has another
+  /// meaning (-05, -12).
   private static func isDiscovery(_ head: RequestHead) -> Bool {
     head.target.first == 0x2f && !head.fields.contains(.uploadComplete) && !head.fields.contains(.uploadIncomplete)
   }

@@ -1,23 +1,23 @@
 package import PawlHTTP
 
-/// Every answer that pawl itself gives about an upload, and the origin's answer in the shape of the client's protocol.
-/// Connection and framing fields are the caller's; bodies are left out of answers to HEAD by the caller.
+/// Makes all answers of pawl about an upload, and gives the origin's response the shape of the client's protocol. The caller adds
+/// fields of connection and framing, and omits the body for HEAD.
 package enum UploadReplies {
-  /// 104 with the upload's URL, to be sent before the content is read (protocols 1.4). Each creation gets one.
-  /// `nil` where the client could not understand it.
+  /// Makes the 104 with the upload's URL, which is sent before the content is read (UploadProtocols, "Creation"). Each creation
+  /// gets one. `nil`: the client would not understand it.
   package static func announcement(
     _ version: InteropVersion, location: [UInt8], limits: UploadLimits
   ) -> ResponseHead? {
     IETFDialect.announcement(version, location: location, limits: limits)
   }
 
-  /// 104 that tells how many bytes are durable. `nil` for versions that know a single 104.
+  /// Makes a 104 that tells how many bytes are durable. `nil`: the version knows a single 104 only.
   package static func progress(_ version: InteropVersion, offset: UInt64) -> ResponseHead? {
     IETFDialect.progress(version, offset: offset)
   }
 
-  /// Keeps the connection of a client alive while the origin works: 104, 102 in versions with a single 104, nothing in
-  /// tus, whose clients expect no 1xx.
+  /// Makes an interim response that keeps a connection alive while the origin works: 104, or 102 in versions with a single 104.
+  /// `nil` in tus, whose clients expect no 1xx.
   package static func keepAlive(_ protocol: UploadProtocol, offset: UInt64) -> ResponseHead? {
     switch `protocol` {
     case .ietf(let version): IETFDialect.keepAlive(version, offset: offset)
@@ -25,7 +25,7 @@ package enum UploadReplies {
     }
   }
 
-  /// The upload is made and not complete.
+  /// Answers a creation whose upload is not complete yet.
   package static func created(
     _ protocol: UploadProtocol, location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
@@ -35,7 +35,7 @@ package enum UploadReplies {
     }
   }
 
-  /// Content was added, and the upload is not complete.
+  /// Answers an append after which the upload is not complete yet.
   package static func appended(
     _ protocol: UploadProtocol, _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
@@ -45,7 +45,7 @@ package enum UploadReplies {
     }
   }
 
-  /// The answer to HEAD, and to GET where nothing else is to be had; in any phase.
+  /// Answers HEAD, and GET if there is no response of the origin; in any phase.
   package static func status(
     _ protocol: UploadProtocol, _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
@@ -62,7 +62,7 @@ package enum UploadReplies {
     }
   }
 
-  /// - Parameter status: of the upload that the request was about; `nil` where there is none.
+  /// - Parameter status: the facts of the upload that the request was about; `nil`: there is none.
   package static func refusal(
     _ refusal: UploadRefusal, _ protocol: UploadProtocol, _ status: UploadFacts?, _ limits: UploadLimits
   ) -> UploadReply {
@@ -72,14 +72,14 @@ package enum UploadReplies {
     }
   }
 
-  /// The origin's answer as the client gets it.
+  /// Returns the origin's response as the client gets it.
   /// - Parameters:
   ///   - head: without hop-by-hop fields.
-  ///   - total: bytes of the upload.
-  ///   - location: the upload's URL when the request was its creation, else `nil`.
-  ///   - consumed: `false` when the upload can be completed again (``DeliveryPolicy/verdict(status:)``).
-  ///   - target: the creation's, to which the origin's references are relative.
-  /// - Returns: `keepsBody` tells whether the origin's content goes with it.
+  ///   - total: the length of the upload in bytes.
+  ///   - location: the upload's URL if the request was its creation, else `nil`.
+  ///   - consumed: `false` if the upload can be completed again (``DeliveryPolicy/verdict(status:)``).
+  ///   - target: the target of the creation, to which references in the response are relative.
+  /// - Returns: the head, and whether the origin's content goes with it (`keepsBody`).
   package static func answer(
     _ head: ResponseHead, _ protocol: UploadProtocol, total: UInt64, location: [UInt8]?, consumed: Bool,
     target: Bytes? = nil
@@ -93,8 +93,9 @@ package enum UploadReplies {
     }
   }
 
-  /// What OPTIONS on a target or an upload's URL is told, both protocols at once (protocols 1.7, 4.1).
-  /// - Parameter version: the request's, where it names one.
+  /// Returns the fields that answer OPTIONS on a target or an upload's URL, for both protocols (UploadProtocols, "Discovery and
+  /// cancellation" and "tus").
+  /// - Parameter version: the version of the request, if it has one.
   package static func discovery(_ limits: UploadLimits, version: InteropVersion? = nil) -> Fields {
     var fields = IETFDialect.discovery(version, limits)
     let tus = TusDialect.discovery(limits)

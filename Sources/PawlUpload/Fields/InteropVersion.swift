@@ -1,27 +1,28 @@
 package import PawlHTTP
 
-/// A version of the resumable upload drafts, and the table of what each has on the wire (protocols 2.2, 2.3).
+/// A version of the resumable upload drafts, and the table of the differences between the versions (UploadProtocols, "Versions" and
+/// "One behaviour for all versions").
 package struct InteropVersion: Hashable, Comparable, Sendable {
   /// 3 to 10; 11 for ``final``, 12 for ``unversioned``.
   package let number: Int
 
-  /// Without `Upload-Draft-Interop-Version`: what the RFC will be.
+  /// The version of requests without `Upload-Draft-Interop-Version`, as the RFC will have them.
   package static let final = InteropVersion(unchecked: 11)
-  /// A request to an upload's own URL that names no version pawl speaks: the newest rules, and never a 1xx, which
-  /// nobody asked for (protocols 9.1).
+  /// The version of requests to an upload's URL that name no version known to pawl: the newest rules, and never a 1xx, since the
+  /// client has not announced that it understands them (UploadProtocols, "Dispatch order").
   package static let unversioned = InteropVersion(unchecked: 12)
   package var isFinal: Bool { number == 11 }
 
   private init(unchecked number: Int) { self.number = number }
 
-  /// `nil` for versions that pawl does not speak.
+  /// `nil`: pawl does not support this version.
   package init?(number: Int) {
     guard (3...10).contains(number) else { return nil }
     self.number = number
   }
 
-  /// The version a request is written in. `nil`: none that pawl speaks, and a request without the field unless
-  /// `allowsFinal`. Parameters of the field are ignored; two lines are none.
+  /// Returns the version of a request. `nil`: pawl does not support it, or the field is missing and not `allowsFinal`. Parameters
+  /// of the field are ignored; a field on two lines is invalid.
   package static func of(_ fields: Fields, allowsFinal: Bool) -> InteropVersion? {
     guard fields.contains(.uploadDraftInteropVersion) else { return allowsFinal ? .final : nil }
     guard let number = fields.structuredInteger(.uploadDraftInteropVersion) else { return nil }
@@ -31,51 +32,54 @@ package struct InteropVersion: Hashable, Comparable, Sendable {
   package static func < (a: InteropVersion, b: InteropVersion) -> Bool { a.number < b.number }
 }
 
-/// What the versions differ in. The numbers of drafts are in protocols 2.1.
+/// The differences between the versions. Which drafts each version stands for: (UploadProtocols, "Versions").
 extension InteropVersion {
-  /// What stands in `Upload-Draft-Interop-Version` of answers; `nil`: the field is not sent.
+  /// The value of `Upload-Draft-Interop-Version` in responses; `nil`: the field is not sent.
   var fieldValue: [UInt8]? { number <= 10 ? Array("\(number)".utf8) : nil }
 
-  /// -01 says `Upload-Incomplete`, and the opposite.
+  /// Whether the field is `Upload-Incomplete`, with the opposite meaning, as in -01.
   var isCompletenessInverted: Bool { number == 3 }
   var completenessField: FieldName { isCompletenessInverted ? .uploadIncomplete : .uploadComplete }
-  /// Not this version's spelling.
+  /// The field that other versions have in its place.
   var otherCompletenessField: FieldName { isCompletenessInverted ? .uploadComplete : .uploadIncomplete }
 
-  /// Whether a client understands 1xx answers beside 100.
+  /// Whether the client understands interim responses other than 100.
   var allowsInterim: Bool { self != .unversioned }
-  /// Further 104s with `Upload-Offset`, since -03.
+  /// Whether further 104s with `Upload-Offset` are sent, since -03.
   package var hasProgress: Bool { number >= 5 && allowsInterim }
 
-  /// `Upload-Limit`, since -04.
+  /// Whether there is `Upload-Limit`, since -04.
   var hasLimits: Bool { number >= 6 }
-  /// Its lifetime key was `expires` in -04 and -05.
+  /// Whether the lifetime key of `Upload-Limit` is `expires`, as in -04 and -05.
   var limitExpires: Bool { number == 6 }
 
-  /// `Upload-Length` has a meaning of its own, since -05.
+  /// Whether the version defines `Upload-Length`, since -05.
   var hasLength: Bool { number >= 6 }
-  /// It is read before that, too: tus-js-client sends it with version 5.
+  /// Whether `Upload-Length` is read: also in version 5, with which tus-js-client sends it.
   var readsLength: Bool { number >= 5 }
-  /// An upload is complete where its length is reached, whatever the request says. By the letter only `?1` completes it;
-  /// but the clients of these two versions that say `?0` last take the offset for success and never come back.
+  /// Whether an upload is complete when its length is reached, even with `?0`. By the drafts only `?1` completes it; but clients of
+  /// these two versions whose last request has `?0` take the offset for success, and send no other request.
   package var completesAtLength: Bool { number == 5 || number == 6 }
-  /// Content beyond the length ends the upload, since -08. Version 7 was -06 and -07 as well, which stop there: so does it.
+  /// Whether content beyond the length makes the upload invalid, since -08. Version 7 also stands for -06 and -07, which only stop
+  /// at the length; pawl does so in version 7.
   package var givesUpBeyondLength: Bool { number >= 8 }
-  /// The completeness field may be missing from an append that completes, up to -05.
+  /// Whether the completeness field may be missing from an append that completes the upload, up to -05.
   var appendMayOmitCompleteness: Bool { number <= 6 }
-  /// `Content-Type: application/partial-upload` on appends, since -04.
+  /// Whether appends need `Content-Type: application/partial-upload`, since -04.
   var needsAppendMediaType: Bool { number >= 6 }
-  /// State fields on HEAD and DELETE were errors up to -05.
+  /// Whether upload fields on HEAD and DELETE are errors, up to -05.
   var refusesStrayFields: Bool { number <= 6 }
 
-  /// What an append that does not complete is answered with.
+  /// The status for an append that does not complete the upload.
   var incompleteAppendStatus: Int { number <= 6 ? 201 : 204 }
-  /// tus-js-client (`ietf-draft-05`) fails without `Location` on the answer to a creation.
+  /// Whether the response to a creation always needs `Location`: tus-js-client (`ietf-draft-05`) fails without it.
   var needsLocationOnAnswer: Bool { number <= 6 }
-  /// Since -12 the completeness of an answer tells who speaks: `?1` is the origin. Before: whether the upload is complete.
+  /// Whether completeness in a response tells where it is from, since -12: `?1` is the origin's response. Before, it tells whether
+  /// the upload is complete.
   var completenessTellsWhoSpeaks: Bool { number >= 9 }
-  /// What content for a complete upload is refused with: 400 up to -09, 410 in -10 and -11, left open since.
+  /// The status for content for a complete upload: 410 in version 8, as in -10 and -11; otherwise 400, as up to -09. Not defined
+  /// since -12.
   var completedUploadStatus: Int { number == 8 ? 410 : 400 }
-  /// The problem type `completed-upload` was dropped in -12.
+  /// Whether there is the problem type `completed-upload`, up to -11.
   var namesCompletedUpload: Bool { number <= 8 }
 }

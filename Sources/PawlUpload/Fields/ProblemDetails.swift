@@ -1,13 +1,13 @@
 import PawlHTTP
 
-/// The body of a refusal for programs (RFC 9457).
+/// The body of a refusal, to be read by programs (RFC 9457).
 struct ProblemDetails {
-  /// Registered types (protocols 1.10).
+  /// The registered types (UploadProtocols, "Problem types").
   enum Kind: String {
     case mismatchingOffset = "https://iana.org/assignments/http-problem-types#mismatching-upload-offset"
     case inconsistentLength = "https://iana.org/assignments/http-problem-types#inconsistent-upload-length"
     case completedUpload = "https://iana.org/assignments/http-problem-types#completed-upload"
-    /// The status says it all.
+    /// No type of its own: the status is enough.
     case blank = "about:blank"
   }
 
@@ -17,10 +17,10 @@ struct ProblemDetails {
   var title: StaticSentence
   var status: Int
   var detail: StaticSentence?
-  /// Members of the type that are numbers, in bytes.
+  /// Further members of the type, which are numbers of bytes.
   var numbers: [(name: String, value: UInt64)] = []
 
-  /// As JSON.
+  /// The problem as JSON.
   var body: [UInt8] {
     var members = ["\"type\":\(Self.quoted(kind.rawValue))", "\"title\":\(Self.quoted(title.text))"]
     members.append("\"status\":\(status)")
@@ -29,7 +29,7 @@ struct ProblemDetails {
     return Array("{\(members.joined(separator: ","))}\n".utf8)
   }
 
-  /// A JSON string (RFC 8259 §7).
+  /// Returns a JSON string (RFC 8259 §7).
   private static func quoted(_ text: String) -> String {
     var output = "\""
     for scalar in text.unicodeScalars {

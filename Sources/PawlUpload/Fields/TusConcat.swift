@@ -1,12 +1,12 @@
 package import PawlHTTP
 
-/// tus `Upload-Concat` (tus 1.0.0, concatenation).
+/// The field `Upload-Concat` of tus (tus 1.0.0, concatenation).
 package enum TusConcat: Hashable, Sendable {
   case partial
-  /// The URLs of the parts, as they were given; one at least.
+  /// The URLs of the parts, as they were sent; at least one.
   case final([[UInt8]])
 
-  /// `partial`, or `final;/files/a /files/b`.
+  /// Parses `partial`, or `final;/files/a /files/b`.
   /// - Throws: ``UploadRefusal/malformed(_:)``.
   package init(_ value: Bytes) throws(UploadRefusal) {
     if value.equals("partial") {
@@ -19,16 +19,16 @@ package enum TusConcat: Hashable, Sendable {
     self = .final(urls)
   }
 
-  /// The uploads that the parts are; `nil` when one is none below the prefix, and for ``partial``.
-  /// - Parameter prefix: where upload URLs live; begins and ends with `/`.
+  /// Returns the tokens of the parts; `nil`: one URL is not that of an upload below the prefix, or this is ``partial``.
+  /// - Parameter prefix: the path of all upload URLs; begins and ends with `/`.
   package func tokens(prefix: [UInt8]) -> [UploadToken]? {
     guard case .final(let urls) = self else { return nil }
     let tokens = urls.compactMap { Self.token($0, prefix: prefix) }
     return tokens.count == urls.count ? tokens : nil
   }
 
-  /// The upload of one URL, which is absolute or an absolute path (RFC 3986 §4.2). Its host is not looked at: a client
-  /// behind a port mapping names another, and a token says what upload it is.
+  /// Returns the token in a URL, which is absolute or an absolute path (RFC 3986 §4.2). Its host is ignored: a client behind a port
+  /// mapping uses another one, and the token alone identifies the upload.
   package static func token(_ url: [UInt8], prefix: [UInt8]) -> UploadToken? {
     guard let path = path(url[...]), path.starts(with: prefix) else { return nil }
     return UploadToken(path.dropFirst(prefix.count))

@@ -1,23 +1,23 @@
 import PawlBase
 package import PawlHTTP
 
-/// tus `Upload-Metadata` (tus 1.0.0, creation): what a client says of its file. Hostile input.
+/// The field `Upload-Metadata` of tus (tus 1.0.0, creation), with which a client describes its file. Untrusted input.
 package struct TusMetadata: Hashable, Sendable {
   package struct Pair: Hashable, Sendable {
     package var key: [UInt8]
     package var value: [UInt8]
   }
-  /// As it was given.
+  /// The field as it was sent.
   package let field: [UInt8]
-  /// Decoded, in order.
+  /// The pairs, decoded and in order.
   package let pairs: [Pair]
 
-  /// Bytes of the field and pairs in it that are taken.
+  /// The most bytes of the field, and the most pairs in it.
   static let longest = 16 << 10
   static let mostPairs = 128
 
-  /// One or more pairs with commas between them: a key and, behind one space, its value in Base64. A value may be
-  /// empty, and its space missing then. So may the whole field be: tuspy sends it where it has nothing to say.
+  /// Parses pairs with commas between them: a key and, behind one space, its value in Base64. A value may be empty; its space may
+  /// be missing then. The whole field may be empty, too: tuspy sends it without any metadata.
   /// - Throws: ``UploadRefusal/malformed(_:)``.
   package init(_ value: Bytes) throws(UploadRefusal) {
     guard value.count <= Self.longest else { throw .malformed("Upload-Metadata is too long.") }
@@ -33,8 +33,8 @@ package struct TusMetadata: Hashable, Sendable {
     (field, self.pairs) = (Array(value), pairs)
   }
 
-  /// Blanks around a pair say nothing: lines that were joined have them (RFC 9110 §5.3). The blank behind a key without
-  /// a value may be one of them.
+  /// Parses a pair. Blanks around it are ignored: joined lines have them (RFC 9110 §5.3). The blank behind a key without a value
+  /// may be one of them.
   private static func pair(_ element: Bytes) throws(UploadRefusal) -> Pair {
     let parts = element.trimmed.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
     guard let key = parts.first, !key.isEmpty else { throw .malformed("A key of Upload-Metadata is empty.") }
@@ -48,10 +48,10 @@ package struct TusMetadata: Hashable, Sendable {
 
   package func value(_ key: String) -> [UInt8]? { pairs.first { $0.key.elementsEqual(key.utf8) }?.value }
 
-  /// What the client calls its file, as it came: ``FileName`` makes it harmless.
+  /// The name of the file as the client sent it; ``FileName`` makes it harmless.
   package var fileName: [UInt8]? { first(of: ["filename", "name", "fileName"]) }
 
-  /// The media type the client gives its file, where it is one (RFC 9110 §8.3.1): it can stand in a field.
+  /// The media type of the file, if the client sent a valid one (RFC 9110 §8.3.1), so that it can be used in a field.
   package var mediaType: [UInt8]? {
     guard let value = first(of: ["filetype", "type", "contentType", "content-type", "mimetype", "mimeType"]) else {
       return nil

@@ -1,4 +1,4 @@
-/// The version of tus that pawl speaks to clients, and to origins that are sent uploads by tus (tus 1.0.0, Protocol Versioning).
+/// The version of tus that pawl speaks, with clients and with origins that get uploads by tus (tus 1.0.0, Protocol Versioning).
 enum TusVersion {
   static let spoken = "1.0.0"
 }

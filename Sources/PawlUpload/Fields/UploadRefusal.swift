@@ -1,21 +1,21 @@
-/// Why an upload request is not done. One place maps each to a status and its fields: the dialects.
+/// The reason why an upload request is refused. The dialects map it to a status and fields.
 package enum UploadRefusal: Error, Hashable, Sendable {
-  /// What was sent cannot be understood; the sentence says what.
+  /// The request is malformed; the sentence says what is.
   case malformed(StaticSentence)
   /// tus: a version other than 1.0.0.
   case unsupportedTusVersion
   case notFound
   case gone
-  /// The content begins elsewhere than where the upload ends.
+  /// The offset of the content is not the end of the upload.
   case wrongOffset(provided: UInt64)
   case wrongMediaType
   /// Declared lengths contradict each other.
   case inconsistentLength
   /// Content beyond the declared length.
   case tooLong
-  /// Larger than is ever taken.
+  /// Larger than the largest upload that is accepted.
   case tooLarge
-  /// No room now; seconds.
+  /// There is no room now; `retryAfter` is in seconds, as in all cases.
   case noSpace(retryAfter: Int)
   case tooManyUploads(retryAfter: Int)
   /// Content for an upload that has all of its bytes.
@@ -27,19 +27,19 @@ package enum UploadRefusal: Error, Hashable, Sendable {
   /// tus: a part of a concatenation is not complete.
   case unfinishedPart
   case methodNotAllowed
-  /// The origin has answered, but not to who asks now, as far as can be told.
+  /// The origin has responded, but the response belongs to other credentials, as far as pawl can see.
   case answerIsAnothers
-  /// All bytes are here, and the origin has not decided.
+  /// All bytes have arrived, and the origin has not responded yet.
   case undecided(retryAfter: Int)
-  /// Sent to the origin, which never answered.
+  /// The upload was sent to the origin, and no response came.
   case outcomeUnknown
-  /// Whether the origin takes uploads of this protocol itself is not known yet, and nothing was taken; seconds.
+  /// It is not known yet whether the origin supports this protocol itself, and nothing was accepted.
   case originSilent(retryAfter: Int)
-  /// pawl's own disk failed; what was stored stays.
+  /// The disk of pawl failed; what was stored is kept.
   case storage
 }
 
-/// A sentence written in the source, comparable.
+/// A sentence from the source, which can be compared.
 package struct StaticSentence: Hashable, Sendable, ExpressibleByStringLiteral {
   package let text: String
   package init(stringLiteral text: String) { self.text = text }

@@ -4,7 +4,7 @@ package import PawlHTTP
 /// The secret part of an upload's URL: 24 random bytes as 32 characters of base64url. Stored nowhere.
 package struct UploadToken: Hashable, Sendable {
   package let text: String
-  /// Characters of every token.
+  /// The number of characters of every token.
   package static let count = 32
 
   /// - Parameter bytes: 24 of them, random.
@@ -13,7 +13,7 @@ package struct UploadToken: Hashable, Sendable {
     text = String(decoding: Base64.encodeForURL(bytes), as: UTF8.self)
   }
 
-  /// As it stands in a URL; `nil` for what pawl never made.
+  /// Parses a token from a URL; `nil`: pawl cannot have made it.
   package init?(_ text: Bytes) {
     guard text.count == Self.count, text.allSatisfy(Base64.isForURL) else { return nil }
     self.text = text.text

@@ -2,9 +2,10 @@ import PawlBase
 package import PawlHTTP
 import RawStructuredFieldValues
 
-/// `Content-Digest` and `Repr-Digest` (RFC 9530), which the drafts name up to -11 and any client may send.
+/// Parses `Content-Digest` and `Repr-Digest` (RFC 9530). The drafts name them up to -11; pawl checks them in every version
+/// (UploadProtocols, "Digests").
 extension RequestDigests {
-  /// What a request in the drafts claims, whatever its version.
+  /// The digests of a request in the drafts, of any version.
   init(drafts head: RequestHead) {
     self.init()
     content = Self.claims(head.fields, .contentDigest)
@@ -12,8 +13,8 @@ extension RequestDigests {
     isInTrailer = content.isEmpty && head.framing == .chunked && Self.announcesDigest(head.fields)
   }
 
-  /// The claims of a digest field that pawl can check; none when the field does not parse (RFC 9651 §4.2). Algorithms
-  /// that are not known are passed over (RFC 9530 §2). A value of the wrong size stays, and matches nothing.
+  /// Returns the digests of a field that pawl can check; none if the field does not parse (RFC 9651 §4.2). Unknown algorithms are
+  /// skipped (RFC 9530 §2). A value of the wrong size is kept, and will not match.
   package static func claims(_ fields: Fields, _ name: FieldName) -> [DigestClaim] {
     let lines = fields.all(name)
     guard !lines.isEmpty else { return [] }
@@ -34,7 +35,7 @@ extension RequestDigests {
     fields.all(.trailer).contains { $0.listElements.contains { $0.equalsIgnoringCase("content-digest") } }
   }
 
-  /// The registry's name (RFC 9530 §7.2).
+  /// Returns the algorithm with this name in the registry (RFC 9530 §7.2).
   private static func algorithm(_ key: String) -> DigestAlgorithm? {
     switch key {
     case "sha-256": .sha256
@@ -45,7 +46,7 @@ extension RequestDigests {
     }
   }
 
-  /// A byte sequence's content, padded or not: RFC 9651 §4.2.7 takes both.
+  /// Decodes a byte sequence, with or without padding: RFC 9651 §4.2.7 accepts both.
   private static func decoded(_ text: String) -> [UInt8]? {
     var bytes = Array(text.utf8)
     while bytes.last == 0x3d { bytes.removeLast() }

@@ -1,7 +1,8 @@
 import PawlBase
 import PawlHTTP
 
-/// Answers in the resumable upload drafts: one behaviour for all versions, spelled for each (protocols 2.3).
+/// Makes answers in the resumable upload drafts: one behaviour for all versions, with the fields of each (UploadProtocols, "One
+/// behaviour for all versions").
 enum IETFDialect {
   static func announcement(_ version: InteropVersion, location: [UInt8], limits: UploadLimits) -> ResponseHead? {
     guard version.allowsInterim else { return nil }
@@ -46,7 +47,7 @@ enum IETFDialect {
     guard status.phase.isLive else { return refusal(.gone, version, nil, limits) }
     var head = own(204, version, isComplete: isComplete(status, version))
     head.fields.append(offset: status.offset)
-    // Before version 6 it means nothing to the letter, and clients look for it all the same.
+    // Versions before 6 do not define it, but their clients read it nevertheless.
     if let length = status.length { head.fields.append(.uploadLength, length.decimal) }
     head.fields.append(limits, version)
     if status.phase == .answered, let origin = status.originStatus {
@@ -59,12 +60,12 @@ enum IETFDialect {
     UploadReply(own(204, version, isComplete: nil))
   }
 
-  /// The origin's own answer (protocols 2.3, 6).
+  /// Returns the origin's response with the fields of the drafts (UploadProtocols, "Final response").
   static func answer(
     _ answer: ResponseHead, _ version: InteropVersion, total: UInt64, location: [UInt8]?, consumed: Bool
   ) -> ResponseHead {
     var head = answer
-    // What the origin says of uploads is about none of pawl's.
+    // Upload fields of the origin do not describe an upload of pawl.
     DeliveryHead.stripped(&head.fields)
     if let location {
       if !consumed || (version.needsLocationOnAnswer && !head.fields.contains(.location)) {
@@ -92,8 +93,8 @@ enum IETFDialect {
   static let acceptPatchField = Array("Accept-Patch".utf8)
   static let appendType = "application/partial-upload"
 
-  /// Completeness as offset retrieval tells it (protocols 9.3): `?0` until the origin has answered; before -12, where a
-  /// client that reads `?1` asks no more, until that answer has reached one.
+  /// Returns the completeness for offset retrieval (UploadProtocols, "States"): `?0` until the origin has responded. Before -12
+  /// `?0` until that response was delivered to a client: one that reads `?1` would not ask for it any more.
   private static func isComplete(_ status: UploadFacts, _ version: InteropVersion) -> Bool {
     switch status.phase {
     case .open, .complete, .forwarding, .sent, .invalid, .removed: false
@@ -101,7 +102,7 @@ enum IETFDialect {
     }
   }
 
-  /// The head of an answer that pawl gives itself.
+  /// Makes the head of an answer of pawl itself.
   static func own(_ status: Int, _ version: InteropVersion, isComplete: Bool?) -> ResponseHead {
     var head = ResponseHead(status: status)
     head.fields.append(version)
@@ -112,7 +113,7 @@ enum IETFDialect {
 }
 
 extension UploadPhase {
-  /// Whether there is anything left to ask about.
+  /// Whether the upload is still there to be asked about.
   var isLive: Bool {
     switch self {
     case .open, .complete, .forwarding, .sent, .answered, .unknown: true
@@ -136,7 +137,8 @@ extension Fields {
     if version.hasLimits { append(.uploadLimit, limits.fieldValue(for: version)) }
   }
 
-  /// What every answer of an upload's URL carries: it is a secret, and its answers are nobody else's (protocols 9.4).
+  /// Sets the fields of every response of an upload's URL: the URL is a secret, and its responses are for its client only
+  /// (UploadProtocols, "Fields on upload responses").
   mutating func shield() {
     set(.cacheControl, "no-store")
     removeAll { name, spelling, _ in

@@ -1,6 +1,7 @@
 import PawlHTTP
 
-/// Refusals in the drafts: a status, a problem (RFC 9457) and, where there is an upload, its offset (protocols 1.10, 1.11).
+/// Makes refusals in the drafts: a status, a problem (RFC 9457) and, if there is an upload, its offset (UploadProtocols, "Problem
+/// types").
 extension IETFDialect {
   static func refusal(
     _ refusal: UploadRefusal, _ version: InteropVersion, _ status: UploadFacts?, _ limits: UploadLimits
@@ -15,7 +16,7 @@ extension IETFDialect {
     return UploadReply(head, body: problem.body)
   }
 
-  /// An offset is a promise that the upload will go on from there.
+  /// Whether the offset is told: it is a promise that the upload can go on from there.
   private static func tellsOffset(_ refusal: UploadRefusal, _ status: UploadFacts) -> Bool {
     status.phase.isLive && refusal != .notFound && refusal != .gone && refusal != .tooLong
   }
@@ -76,7 +77,7 @@ extension IETFDialect {
     }
   }
 
-  /// What the request is not at fault for, or only by its size.
+  /// Returns the problem for refusals whose cause is not the request, or only its size.
   private static func ofServer(_ refusal: UploadRefusal) -> ProblemDetails {
     switch refusal {
     case .tooLarge: ProblemDetails(title: "The upload is larger than is taken here", status: 413)

@@ -1,14 +1,15 @@
 import PawlHTTP
 
-/// What a request says in the resumable upload drafts, in each version (protocols 1.4 to 1.7, 2.2).
+/// Parses requests of the resumable upload drafts, in each version (UploadProtocols, "Creation" to "Discovery and cancellation",
+/// and "Versions").
 enum IETFRequest {
-  /// Whether the content ends the upload; `nil` when the field of the version is absent or not a Boolean.
+  /// Returns whether the content completes the upload; `nil`: the field of the version is absent or not a Boolean.
   static func completes(_ fields: Fields, _ version: InteropVersion) -> Bool? {
     fields.structuredBoolean(version.completenessField).map { $0 != version.isCompletenessInverted }
   }
 
-  /// The start of an upload. `completes` has been read already.
-  /// - Throws: 400 where the lengths contradict each other, or the content would begin elsewhere than at 0.
+  /// Parses a creation. `completes` has been parsed already.
+  /// - Throws: a refusal (400) if the lengths contradict each other, or the offset is not 0.
   static func creation(
     _ head: RequestHead, _ version: InteropVersion, completes: Bool
   ) throws(UploadRefusal) -> UploadCreation {
@@ -24,7 +25,7 @@ enum IETFRequest {
     return creation
   }
 
-  /// A request to an upload's own URL.
+  /// Parses a request to an upload's URL.
   static func command(_ head: RequestHead, _ version: InteropVersion) throws(UploadRefusal) -> UploadCommand {
     switch head.method {
     case .head, .get:
@@ -55,8 +56,8 @@ enum IETFRequest {
     return append
   }
 
-  /// Up to -05 the field may be left out of the last append. A field that is there and says nothing is refused in each
-  /// version: to guess here may end an upload early.
+  /// Returns whether an append completes the upload. Up to -05 the field may be missing from the last append. A field that is
+  /// present but invalid is refused in each version: a wrong guess could complete an upload too early.
   private static func completesAppend(_ fields: Fields, _ version: InteropVersion) throws(UploadRefusal) -> Bool {
     if let completes = completes(fields, version) { return completes }
     guard version.appendMayOmitCompleteness, !fields.contains(version.completenessField),
@@ -68,7 +69,8 @@ enum IETFRequest {
     return true
   }
 
-  /// The whole length as the request tells it: `Upload-Length`, or where the content ends that completes the upload.
+  /// Returns the length of the upload as the request declares it: `Upload-Length`, or the end of the content that completes the
+  /// upload.
   private static func wholeLength(
     _ head: RequestHead, _ version: InteropVersion, offset: UInt64, completes: Bool
   ) throws(UploadRefusal) -> UInt64? {
@@ -82,7 +84,7 @@ enum IETFRequest {
     return declared
   }
 
-  /// HEAD and DELETE must not carry the state of an upload (-01 to -05; the length since -05, on HEAD).
+  /// Refuses upload fields on HEAD and DELETE, as -01 to -05 require; -05 also refuses the length on HEAD.
   private static func refuseStrayFields(_ head: RequestHead, _ version: InteropVersion) throws(UploadRefusal) {
     guard version.refusesStrayFields else { return }
     var stray: [FieldName] = [.uploadOffset, .uploadComplete, .uploadIncomplete]
@@ -94,7 +96,7 @@ enum IETFRequest {
 }
 
 extension RequestHead {
-  /// Bytes of the content as the framing tells them; `nil` when only its end will.
+  /// The length of the content by its framing; `nil`: only the end of the content will show it.
   var contentLength: UInt64? {
     switch framing {
     case .none: 0

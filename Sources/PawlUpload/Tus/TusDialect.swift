@@ -1,13 +1,13 @@
 import PawlHTTP
 
-/// Answers in tus 1.0.0.
+/// Makes answers in tus 1.0.0 (UploadProtocols, "tus").
 enum TusDialect {
   static let extensions =
     "creation,creation-with-upload,creation-defer-length,expiration,checksum,checksum-trailer,termination,concatenation"
   static let checksumAlgorithms = "sha1,md5,crc32,sha256"
 
-  /// The upload is made. Where all bytes are there and the origin has not decided, no offset is told: a client would
-  /// take offset = length for success.
+  /// Answers a creation. If all bytes have arrived but the origin has not responded, no offset is told: a client would take offset
+  /// = length for success.
   static func created(location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(201, "Created")
     head.fields.append(.location, location)
@@ -23,8 +23,8 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// The answer to HEAD. A client takes offset = length for success: neither is told while the origin has not decided,
-  /// nor when it refused.
+  /// Answers HEAD. A client takes offset = length for success: both are not told before the origin has responded, nor if it refused
+  /// the upload.
   static func status(_ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     switch status.phase {
     case .open: return found(status)
@@ -55,7 +55,7 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// A concatenation has an offset once it is done (tus 1.0.0, concatenation).
+  /// Whether the offset is told. A concatenation has an offset only once it is complete (tus 1.0.0, concatenation).
   private static func tellsOffset(_ status: UploadFacts) -> Bool {
     switch status.phase {
     case .open: !status.isConcatFinal
@@ -67,8 +67,8 @@ enum TusDialect {
 
   static func cancelled() -> UploadReply { UploadReply(own(204, "No Content")) }
 
-  /// The origin's answer. 2xx and 3xx become what tus clients understand, and GET gives what they were; others go
-  /// through as they are.
+  /// Returns the origin's response in tus. 2xx and 3xx become 201 or 204, which tus clients understand, and GET returns the
+  /// response itself; others are passed on unchanged.
   static func answer(
     _ answer: ResponseHead, total: UInt64, location: [UInt8]?, consumed: Bool
   ) -> (head: ResponseHead, keepsBody: Bool) {
@@ -85,7 +85,7 @@ enum TusDialect {
     return (head, false)
   }
 
-  /// What the origin says of uploads is about none of pawl's.
+  /// Whether it is an upload field of the origin, which does not describe an upload of pawl.
   private static func isOfUploads(_ name: FieldName, _ spelling: Bytes) -> Bool {
     switch name {
     case .uploadDraftInteropVersion, .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadLimit,
@@ -97,7 +97,7 @@ enum TusDialect {
     }
   }
 
-  /// Fields about content that is left out, or about where it is.
+  /// Whether it describes the content, which is left out, or its location.
   private static func describesContent(_ name: FieldName) -> Bool {
     switch name {
     case .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .contentRange,
@@ -108,7 +108,7 @@ enum TusDialect {
     }
   }
 
-  /// What OPTIONS tells (tus 1.0.0, OPTIONS).
+  /// Returns the fields that answer OPTIONS (tus 1.0.0, OPTIONS).
   static func discovery(_ limits: UploadLimits) -> Fields {
     var fields = Fields()
     fields.append(.tusResumable, TusVersion.spoken)
@@ -119,7 +119,7 @@ enum TusDialect {
     return fields
   }
 
-  /// OPTIONS of an upload's URL. 200: old browsers take no 204 for a preflight.
+  /// Answers OPTIONS on an upload's URL. With 200: old browsers do not accept 204 for a preflight.
   static func options(_ limits: UploadLimits) -> UploadReply {
     var head = own(200, "OK")
     head.fields.removeAll(.tusResumable)
@@ -128,7 +128,7 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// The head of an answer that pawl gives itself.
+  /// Makes the head of an answer of pawl itself.
   static func own(_ status: Int, _ reason: StaticString) -> ResponseHead {
     var head = ResponseHead(status: status, reason: Bytes(String(describing: reason)))
     head.fields.append(.tusResumable, TusVersion.spoken)
@@ -138,7 +138,7 @@ enum TusDialect {
 }
 
 extension Fields {
-  /// `Upload-Expires`, of uploads that are not finished and will be collected (tus 1.0.0, expiration).
+  /// Appends `Upload-Expires` for an incomplete upload that will expire (tus 1.0.0, expiration).
   fileprivate mutating func append(expiry status: UploadFacts) {
     guard status.phase == .open, let expires = status.expires else { return }
     append(.uploadExpires, HTTPDate.format(expires))

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// Refusals in tus: a status and a sentence (protocols 4.3).
+/// Makes refusals in tus: a status and a sentence (UploadProtocols, "tus status codes").
 extension TusDialect {
   static func refusal(_ refusal: UploadRefusal, _ status: UploadFacts?, _ limits: UploadLimits) -> UploadReply {
     let (code, reason) = line(refusal)
@@ -47,7 +47,7 @@ extension TusDialect {
     }
   }
 
-  /// Where a client that tries again goes on.
+  /// Whether the offset is told, at which a client that tries again goes on.
   private static func tellsOffset(_ refusal: UploadRefusal) -> Bool {
     switch refusal {
     case .wrongOffset, .noSpace, .storage, .digestMismatch, .unknownDigest: true

@@ -1,11 +1,11 @@
 package import PawlHTTP
 
-/// What a request says in tus 1.0.0.
+/// Parses requests of tus 1.0.0 (UploadProtocols, "tus").
 package enum TusRequest {
   package static func isSpoken(_ head: RequestHead) -> Bool { head.fields.contains(.tusResumable) }
 
-  /// The method of a request below the upload prefix: `X-HTTP-Method-Override` stands for POST where it names a method
-  /// of tus. Nowhere else: rules about methods hold for what is on the request line.
+  /// Returns the method of a request below the upload prefix: `X-HTTP-Method-Override` replaces POST if it names a method of tus.
+  /// Elsewhere it has no effect: rules about methods apply to the request line.
   package static func effectiveMethod(_ head: RequestHead) -> Method {
     guard head.method == .post, let name = head.fields.only(.xHTTPMethodOverride)?.trimmed else { return head.method }
     let method = Method(name)
@@ -15,7 +15,7 @@ package enum TusRequest {
     }
   }
 
-  /// A POST to a target (tus 1.0.0, creation, creation-with-upload, creation-defer-length, concatenation).
+  /// Parses a POST to a target (tus 1.0.0, creation, creation-with-upload, creation-defer-length, concatenation).
   package static func creation(_ head: RequestHead) throws(UploadRefusal) -> UploadCreation {
     try checkVersion(head)
     var creation = UploadCreation()
@@ -24,19 +24,19 @@ package enum TusRequest {
       .map { value throws(UploadRefusal) in try TusConcat(value) }
     creation.metadata = try head.fields.combined(.uploadMetadata)
       .map { value throws(UploadRefusal) in try TusMetadata(value.trimmed) }
-    // Nothing was said: nothing is told again.
+    // The field was empty: HEAD does not return it.
     if creation.metadata?.pairs.isEmpty == true { creation.metadata = nil }
     creation.length = try length(head)
     creation.isLengthDeferred = try defersLength(head)
     try checkLength(creation)
     guard creation.hasContent else { return creation }
-    // Only what there is can have a type or a checksum: clients put theirs on empty creations too.
+    // Type and checksum count only if there is content: clients send them on empty creations, too.
     try checkMediaType(head)
     creation.digests = try RequestDigests(tus: head)
     return creation
   }
 
-  /// The URLs of the parts that a concatenation is to be made of; `nil`: the request is none.
+  /// Returns the URLs of the parts of a concatenation; `nil`: the request is none.
   package static func parts(_ head: RequestHead) -> [[UInt8]]? {
     guard head.method == .post, isSpoken(head), let value = head.fields.only(.uploadConcat) else { return nil }
     do {
@@ -45,7 +45,7 @@ package enum TusRequest {
     } catch { return nil }
   }
 
-  /// A request to an upload's URL.
+  /// Parses a request to an upload's URL.
   package static func command(_ head: RequestHead) throws(UploadRefusal) -> UploadCommand {
     let method = effectiveMethod(head)
     if method == .options { return .options }
@@ -73,7 +73,7 @@ package enum TusRequest {
     return append
   }
 
-  /// A request in another version is not acted upon (tus 1.0.0, Tus-Resumable).
+  /// Refuses a request in another version (tus 1.0.0, Tus-Resumable).
   private static func checkVersion(_ head: RequestHead) throws(UploadRefusal) {
     let version = try head.fields.single(.tusResumable, "Tus-Resumable comes more than once.")
     guard let version, version.elementsEqual(TusVersion.spoken.utf8) else { throw .unsupportedTusVersion }
@@ -86,7 +86,8 @@ package enum TusRequest {
     }
   }
 
-  /// Either a length or the promise of one; neither when other uploads are joined, whose lengths are known.
+  /// Checks the declared length: either a length or the promise to send it later; neither for a concatenation, whose parts have
+  /// known lengths.
   private static func checkLength(_ creation: UploadCreation) throws(UploadRefusal) {
     if case .final = creation.concat {
       guard creation.length == nil, !creation.isLengthDeferred else {
@@ -117,7 +118,7 @@ package enum TusRequest {
     return true
   }
 
-  /// Bytes of the content, `nil` when they are not known yet, and whether there may be any.
+  /// Returns the length of the content (`nil`: not known yet), and whether there may be content.
   private static func content(_ head: RequestHead) throws(UploadRefusal) -> (UInt64?, Bool) {
     switch head.framing {
     case .none: return (0, false)
@@ -128,7 +129,7 @@ package enum TusRequest {
     }
   }
 
-  /// A decimal number that other code can add to and store.
+  /// Parses a decimal number that is small enough for sums and for the catalogue.
   private static func number(_ value: Bytes) -> UInt64? { value.strictDecimal.flatMap { $0 <= largest ? $0 : nil } }
 
   private static let largest = UInt64(Int64.max)

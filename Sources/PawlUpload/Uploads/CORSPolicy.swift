@@ -1,6 +1,7 @@
 package import PawlHTTP
 
-/// Which web pages may upload, and what browsers are told of it (Fetch, "CORS protocol"; protocols 4.4).
+/// Decides which web pages may upload, and makes the fields that browsers need for it (Fetch, "CORS protocol"; UploadProtocols,
+/// "tus and CORS").
 package struct CORSPolicy: Hashable, Sendable {
   package enum Allowed: Hashable, Sendable {
     case off
@@ -30,13 +31,13 @@ package struct CORSPolicy: Hashable, Sendable {
     Tus-Checksum-Algorithm, Pawl-Origin-Status
     """
 
-  /// Whether a request, or what a preflight announces, speaks of an upload: pages of other origins are let in for uploads,
-  /// not for all that the application does.
+  /// Whether a request, or the request that a preflight announces, is about an upload. Pages of other origins are allowed uploads
+  /// only, not all that the application does.
   package static func isAboutUploads(_ request: Fields) -> Bool {
     let speaks = request.lines.contains { line in isUploadField(request.name(line)) }
     if speaks { return true }
     guard let asked = request.combined(named: "Access-Control-Request-Headers".utf8) else {
-      // A form's own method, and nothing a form could not send.
+      // A POST without further fields, as a form could send it.
       return request.all(named: "Access-Control-Request-Method".utf8).contains { $0.trimmed.equals("POST") }
     }
     return asked.listElements.contains(where: isUploadField)
@@ -46,8 +47,8 @@ package struct CORSPolicy: Hashable, Sendable {
     name.prefix(7).equalsIgnoringCase("upload-") || name.equalsIgnoringCase("tus-resumable")
   }
 
-  /// What a preflight from an allowed origin is answered. None when the request is no preflight, or not allowed.
-  /// - Parameter request: the fields of an OPTIONS.
+  /// Returns the fields that answer a preflight from an allowed origin; none if the request is not a preflight, or not allowed.
+  /// - Parameter request: the fields of an OPTIONS request.
   package func preflight(_ request: Fields) -> Fields {
     var fields = Fields()
     guard request.contains(named: "Access-Control-Request-Method"), let origin = origin(request) else { return fields }
@@ -60,13 +61,13 @@ package struct CORSPolicy: Hashable, Sendable {
     return fields
   }
 
-  /// Adds to an origin's answer to a preflight what ``preflight(_:)`` says.
+  /// Adds the fields of ``preflight(_:)`` to the origin's response to a preflight.
   package func dressPreflight(_ head: inout ResponseHead, for request: Fields) {
     Self.merge(preflight(request), into: &head.fields)
     dress(&head, for: request)
   }
 
-  /// Adds to any response what a page needs in order to read it; errors need it too.
+  /// Adds the fields that a page needs in order to read a response; errors need them, too.
   package func dress(_ head: inout ResponseHead, for request: Fields) {
     var fields = Fields()
     if let origin = origin(request) {
@@ -74,12 +75,12 @@ package struct CORSPolicy: Hashable, Sendable {
       fields.append(named: "Access-Control-Expose-Headers".utf8, Self.responseFields.utf8)
     }
     Self.merge(fields, into: &head.fields)
-    // Said of every answer that another origin would get in another form.
+    // Added to every response that would differ for another origin.
     if case .origins = allowed, !Self.varies(head.fields) { head.fields.append(.vary, "Origin") }
   }
 
-  /// Adds CORS fields to those of a response: lists become one with both in it; what the response says already about
-  /// whom it allows is left alone, since two answers to that are none.
+  /// Adds CORS fields to those of a response. Lists are merged. If the response already says which origin it allows, that is kept:
+  /// with two such fields browsers refuse the response.
   package static func merge(_ added: Fields, into fields: inout Fields) {
     let decides = fields.contains(named: "Access-Control-Allow-Origin")
     for line in added.lines {
@@ -97,7 +98,7 @@ package struct CORSPolicy: Hashable, Sendable {
     }
   }
 
-  /// `*`, or the request's origin when it is allowed.
+  /// Returns `*`, or the request's origin if it is allowed.
   private func origin(_ request: Fields) -> Bytes? {
     switch allowed {
     case .off: return nil
@@ -123,7 +124,7 @@ package struct CORSPolicy: Hashable, Sendable {
       || name.equalsIgnoringCase("Access-Control-Expose-Headers")
   }
 
-  /// The members of all lists that are tokens, each once, without regard to case.
+  /// Returns the members of all lists that are tokens, each once, without regard to case.
   private static func union(_ lists: [Bytes]) -> [UInt8] {
     var seen: Set<[UInt8]> = []
     var output: [UInt8] = []

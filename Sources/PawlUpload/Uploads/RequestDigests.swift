@@ -1,11 +1,11 @@
 import PawlBase
 package import PawlHTTP
 
-/// The digests pawl can check.
+/// The digest algorithms that pawl can check.
 package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   case sha256 = "sha-256", sha512 = "sha-512", sha1, md5, crc32
 
-  /// Bytes of a value. Of CRC-32 they are those of the number, the highest first.
+  /// The number of bytes of a value. CRC-32 is a number in network byte order.
   package var length: Int {
     switch self {
     case .sha256: 32
@@ -17,7 +17,7 @@ package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What content is said to hash to.
+/// A digest that a client sent: an algorithm and the value.
 package struct DigestClaim: Hashable, Sendable {
   package var algorithm: DigestAlgorithm
   package var value: [UInt8]
@@ -27,16 +27,16 @@ package struct DigestClaim: Hashable, Sendable {
 
 /// The digests of one request (RFC 9530; tus 1.0.0, checksum).
 package struct RequestDigests: Hashable, Sendable {
-  /// Of this request's content: `Content-Digest` or tus `Upload-Checksum`.
+  /// The digests of this request's content: `Content-Digest` or tus `Upload-Checksum`.
   package var content: [DigestClaim] = []
-  /// They come behind the content.
+  /// Whether they come in the trailers, behind the content.
   package var isInTrailer = false
-  /// Of the whole upload: `Repr-Digest`.
+  /// The digests of the whole upload: `Repr-Digest`.
   package var representation: [DigestClaim] = []
 
   package init() {}
 
-  /// What a tus request claims of its content (tus 1.0.0, checksum and checksum-trailer).
+  /// Parses the checksum of a tus request (tus 1.0.0, checksum and checksum-trailer).
   /// - Throws: ``UploadRefusal/unknownDigest``; ``UploadRefusal/malformed(_:)``.
   init(tus head: RequestHead) throws(UploadRefusal) {
     self.init()
@@ -46,8 +46,8 @@ package struct RequestDigests: Hashable, Sendable {
       && head.fields.all(.trailer).contains { $0.listElements.contains { $0.equalsIgnoringCase("Upload-Checksum") } }
   }
 
-  /// What the trailers of a request claim that announced it (``isInTrailer``). In tus an announced checksum must come;
-  /// without it nobody knows what the content was to be.
+  /// Parses the digests in the trailers of a request that announced them (``isInTrailer``). In tus an announced checksum must come;
+  /// without it the content cannot be verified.
   package static func trailerClaims(
     _ trailers: Fields, _ protocol: UploadProtocol
   ) throws(UploadRefusal) -> [DigestClaim] {
@@ -60,7 +60,7 @@ package struct RequestDigests: Hashable, Sendable {
     }
   }
 
-  /// `sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=`: the algorithm, a space, and the digest in Base64.
+  /// Parses `sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=`: the algorithm, a space, and the digest in Base64.
   private static func checksums(_ fields: Fields) throws(UploadRefusal) -> [DigestClaim] {
     guard let value = try fields.single(.uploadChecksum, "Upload-Checksum comes more than once.") else { return [] }
     let parts = value.split(separator: 0x20, omittingEmptySubsequences: false)
@@ -74,7 +74,7 @@ package struct RequestDigests: Hashable, Sendable {
     return [DigestClaim(algorithm, digest)]
   }
 
-  /// The names of ``TusDialect/checksumAlgorithms``.
+  /// Returns the algorithm with this name in ``TusDialect/checksumAlgorithms``.
   private static func algorithm(_ name: Bytes) -> DigestAlgorithm? {
     if name.equals("sha1") { return .sha1 }
     if name.equals("md5") { return .md5 }
@@ -84,8 +84,8 @@ package struct RequestDigests: Hashable, Sendable {
 }
 
 extension Fields {
-  /// The value of a field that stands on one line, or on none; blanks at its ends are no part of it.
-  /// - Throws: ``UploadRefusal/malformed(_:)`` with the sentence when there are several.
+  /// Returns the value of a field that may have one line only, without blanks at its ends; `nil`: there is none.
+  /// - Throws: ``UploadRefusal/malformed(_:)`` with the sentence if there are several lines.
   func single(_ name: FieldName, _ sentence: StaticSentence) throws(UploadRefusal) -> Bytes? {
     guard count(of: name) <= 1 else { throw .malformed(sentence) }
     return first(name)?.trimmed

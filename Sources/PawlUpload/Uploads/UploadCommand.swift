@@ -1,18 +1,18 @@
 package import PawlHTTP
 
-/// In which protocol a request speaks of an upload.
+/// The upload protocol of a request.
 package enum UploadProtocol: Hashable, Sendable {
   case ietf(InteropVersion)
   case tus
 }
 
-/// A request that begins an upload, understood.
+/// A parsed request that creates an upload.
 package struct UploadCreation: Hashable, Sendable {
-  /// IETF: the content ends the upload. tus: `false`; an upload ends where its length is reached.
+  /// Whether the content completes the upload (drafts). `false` in tus, where an upload is complete when its length is reached.
   package var completes = false
-  /// Bytes of the whole, however declared.
+  /// The length of the whole upload in bytes, if declared in any way.
   package var length: UInt64?
-  /// Bytes of this request's content; `nil`: chunked.
+  /// The length of this request's content in bytes; `nil`: chunked.
   package var contentLength: UInt64?
   package var hasContent = false
   package var digests = RequestDigests()
@@ -24,13 +24,13 @@ package struct UploadCreation: Hashable, Sendable {
   package init() {}
 }
 
-/// A request that adds to an upload, or completes it, understood.
+/// A parsed request that adds to an upload, or completes it.
 package struct UploadAppend: Hashable, Sendable {
   package var offset: UInt64
   package var completes = false
-  /// Bytes of the whole as this request declares them.
+  /// The length of the whole upload in bytes, as this request declares it.
   package var length: UInt64?
-  /// Bytes of this request's content; `nil`: chunked.
+  /// The length of this request's content in bytes; `nil`: chunked.
   package var contentLength: UInt64?
   package var hasContent = false
   package var digests = RequestDigests()
@@ -38,38 +38,38 @@ package struct UploadAppend: Hashable, Sendable {
   package init(offset: UInt64) { self.offset = offset }
 }
 
-/// What a request to an upload's own URL asks.
+/// A parsed request to an upload's URL.
 package enum UploadCommand: Hashable, Sendable {
-  /// How far it is: HEAD, and GET in the drafts.
+  /// The state of the upload is asked for: HEAD, and GET in the drafts.
   case inspect
-  /// The origin's answer: GET in tus.
+  /// The origin's response is asked for: GET in tus.
   case readAnswer
   case append(UploadAppend)
   case cancel
   case options
 }
 
-/// What a request is to a route that takes uploads (protocols 9.1).
+/// The kind of a request to a route with uploads (UploadProtocols, "Dispatch order").
 package enum RequestKind: Sendable {
-  /// Nothing about an upload: forwarded as ever.
+  /// Not about an upload: handled as without uploads.
   case plain
-  /// Another protocol's upload: forwarded untouched, never spooled.
+  /// An upload in another protocol: forwarded unchanged, never spooled.
   case foreign
-  /// Said to be complete, and smaller than `min-resumable`: forwarded without upload fields.
+  /// A creation that is complete and smaller than `min-resumable`: forwarded without upload fields.
   case small
   case creation(UploadCreation, UploadProtocol)
-  /// Below the upload prefix; without a token there is nothing.
+  /// A request below the upload prefix; without a token there is no such upload.
   case resource(UploadToken?, UploadCommand, UploadProtocol)
   case refused(UploadRefusal, UploadProtocol, onResource: UploadToken?)
-  /// OPTIONS on a target: joined with the origin's answer.
+  /// OPTIONS on a target: answered together with the origin's response.
   case discovery
 }
 
-/// What dispatching goes by.
+/// The settings that ``UploadDispatch`` needs.
 package struct DispatchPolicy: Hashable, Sendable {
-  /// Begins and ends with `/`.
+  /// The path of all upload URLs; begins and ends with `/`.
   package var uploadPrefix: [UInt8]
-  /// Bytes.
+  /// The least length of a resumable upload, in bytes.
   package var minResumable: UInt64
   package var allowsFinal: Bool
 
@@ -78,7 +78,7 @@ package struct DispatchPolicy: Hashable, Sendable {
   }
 }
 
-/// An answer of the upload protocols' own.
+/// An answer of pawl itself about an upload.
 package struct UploadReply: Sendable {
   package var head: ResponseHead
   package var body: [UInt8]

@@ -1,52 +1,52 @@
-/// What may happen to an upload as a whole.
+/// The events that may change the phase of an upload.
 package enum UploadEvent: Hashable, Sendable, CaseIterable {
-  /// All its bytes have come and are durable.
+  /// All its bytes have arrived and are durable.
   case completed
-  /// An attempt to forward it begins.
+  /// A delivery attempt begins.
   case attemptBegan
-  /// It is on record that its last byte may go to the origin.
+  /// It is recorded that its last byte may be sent to the origin.
   case requestSent
-  /// The attempt failed: the origin does not have it, or may have it twice.
+  /// The attempt failed: the origin does not have the upload, or is allowed to get it twice.
   case attemptFailed
-  /// The origin does not have it, which is on record before anybody is told.
+  /// The origin does not have the upload, which is recorded before a client is told.
   case cameBack
-  /// The origin's final answer came.
+  /// The origin's final response came.
   case answered
-  /// No answer came that counts.
+  /// No response came that counts.
   case outcomeLost
-  /// The operator wants an unknown one sent again.
+  /// The operator orders to send an `unknown` upload again.
   case resendOrdered
-  /// It is too long, or not what its digest says.
+  /// Its content is too long, or does not match its digest.
   case invalidated
-  /// Its client or the operator removes it.
+  /// The client or the operator removes it.
   case removed
-  /// Its time is over.
+  /// It has expired.
   case expired
-  /// It is over, and others need the room.
+  /// It is over, and its room is needed for other uploads.
   case crowdedOut
-  /// It could not be made after all: nobody was told of it.
+  /// Its creation failed, before a client was told of it.
   case undone
-  /// A start finds all its bytes.
+  /// All its bytes were found at the start.
   case foundWhole
-  /// A start finds its file missing or too short.
+  /// Its file was found missing or too short at the start.
   case fileLost
-  /// The operator wants it sent again while no server runs: an attempt under way ended with the server.
+  /// The operator orders to send it again while no server runs; an attempt under way has ended with the server.
   case resendOrderedAtRest
   /// The operator removes it while no server runs.
   case removedAtRest
 }
 
-/// What an event makes of an upload.
+/// The effect of an event on an upload.
 package enum UploadStep: Hashable, Sendable {
   case to(UploadPhase)
-  /// It may be asked for, and changes nothing: another was faster, or the phase does not allow it.
+  /// No effect: another event came first, or the phase does not allow it.
   case refused
-  /// Nobody asks for it in this phase: a mistake of pawl's own, which changes nothing.
+  /// No effect: the event cannot happen in this phase, and is a mistake in pawl.
   case impossible
 }
 
 extension UploadPhase {
-  /// The story of an upload. No code takes it to a phase that this does not say.
+  /// The table of all changes of phase. No other code changes the phase of an upload.
   package func step(on event: UploadEvent) -> UploadStep {
     switch event {
     case .completed: go(to: .complete, from: [.open])
@@ -67,7 +67,7 @@ extension UploadPhase {
     case .foundWhole:
       self == .open ? .to(.complete) : .impossible
     case .fileLost:
-      // What may have reached the origin stays in the operator's sight.
+      // An upload that may have reached the origin stays visible to the operator.
       go(to: .invalid, from: [.open, .complete, .forwarding], never: [.answered, .invalid, .removed])
     case .resendOrderedAtRest: go(to: .complete, from: [.complete, .forwarding, .sent, .unknown])
     case .removedAtRest: self == .removed ? .refused : .to(.removed)
@@ -78,6 +78,6 @@ extension UploadPhase {
     known.contains(self) ? .to(phase) : foreign.contains(self) ? .impossible : .refused
   }
 
-  /// As which it is recorded: an attempt that ends with the process begins again.
+  /// The phase as it is recorded: an attempt that ends with the process is repeated.
   package var recorded: Self { self == .forwarding ? .complete : self }
 }

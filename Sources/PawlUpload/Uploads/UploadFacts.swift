@@ -1,17 +1,17 @@
-/// What a dialect tells of an upload.
+/// The facts of an upload that clients are told.
 package struct UploadFacts: Hashable, Sendable {
-  /// Bytes that are durable: what a client may be told.
+  /// The number of durable bytes, which clients may be told.
   package var offset: UInt64
-  /// Bytes of the whole, once declared.
+  /// The length of the whole upload in bytes, once declared.
   package var length: UInt64?
   package var phase: UploadPhase
-  /// Whether the origin's answer has reached a client in full.
+  /// Whether the origin's response was delivered to a client completely.
   package var isAnswerDelivered = false
-  /// The status of the stored answer.
+  /// The status of the stored response.
   package var originStatus: Int?
-  /// When it is collected; wall clock, seconds since 1970.
+  /// When the upload expires; wall clock, seconds since 1970.
   package var expires: Int64?
-  /// tus `Upload-Metadata` and `Upload-Concat` as they were given.
+  /// `Upload-Metadata` and `Upload-Concat` of tus as they were sent.
   package var metadata: [UInt8]?
   package var concat: [UInt8]?
   package var isConcatFinal = false

@@ -1,20 +1,20 @@
 import PawlBase
 
-/// What a client is told that it may send (`Upload-Limit`, `Tus-Max-Size`).
+/// The limits that a client is told (`Upload-Limit`, `Tus-Max-Size`).
 package struct UploadLimits: Hashable, Sendable {
-  /// Bytes of a whole upload; `nil`: no limit to tell.
+  /// The most bytes of a whole upload; `nil`: no limit is told.
   package var maxSize: UInt64?
-  /// Bytes; below this an upload whose length is known is an ordinary request.
+  /// A number of bytes; a smaller upload whose length is known is an ordinary request.
   package var minSize: UInt64
-  /// Seconds left for this upload.
+  /// The seconds that are left for this upload.
   package var maxAge: Int64?
 
   package init(maxSize: UInt64? = nil, minSize: UInt64 = 0, maxAge: Int64? = nil) {
     (self.maxSize, self.minSize, self.maxAge) = (maxSize, minSize, maxAge)
   }
 
-  /// `Upload-Limit` (protocols 1.3): `max-size=5, min-size=1, max-age=60`. Never empty, which no dictionary may be.
-  /// -04 and -05 read the lifetime under `expires`; unknown keys are ignored, so that they get both.
+  /// Returns the value of `Upload-Limit`: `max-size=5, min-size=1, max-age=60` (UploadProtocols, "Limits"). Never empty, since a
+  /// dictionary must not be empty. Clients of -04 and -05 get the lifetime also as `expires`, and ignore the other key.
   package func fieldValue(for version: InteropVersion) -> [UInt8] {
     var members: [(StaticString, UInt64)] = []
     if let maxSize { members.append(("max-size", maxSize)) }

@@ -1,19 +1,19 @@
-/// Where an upload stands. The raw values are stored.
+/// The phase of an upload. The raw values are stored.
 package enum UploadPhase: Int64, Hashable, Sendable, CaseIterable {
-  /// Takes bytes.
+  /// It accepts bytes.
   case open = 0
-  /// All bytes are durable; to be forwarded, or to be forwarded again.
+  /// All bytes are durable; it has to be delivered, or delivered again.
   case complete = 1
-  /// An attempt runs; the origin has no complete request yet. Recorded as ``complete``.
+  /// A delivery attempt runs; the origin has no complete request yet. Recorded as ``complete``.
   case forwarding = 2
-  /// Journalled: the last byte may have gone to the origin.
+  /// It is recorded that the last byte may have been sent to the origin.
   case sent = 3
-  /// The origin's final answer is stored.
+  /// The origin's final response is stored.
   case answered = 4
-  /// Sent, and no answer came: the operator decides.
+  /// It was sent, and no response came: the operator decides.
   case unknown = 5
-  /// Refused for good: too long, or not what its digest says.
+  /// It is refused forever: too long, or not matching its digest.
   case invalid = 6
-  /// Cancelled, expired or dropped.
+  /// It is cancelled, expired or removed.
   case removed = 7
 }

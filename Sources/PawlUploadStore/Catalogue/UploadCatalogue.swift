@@ -5,9 +5,9 @@ import PawlLoop
 import PawlObserve
 import PawlUpload
 
-/// `uploads.sqlite`: its tables, how it is opened, and how rows are read.
+/// The database `uploads.sqlite`: its tables, how it is opened, and how rows are read.
 enum UploadCatalogue {
-  /// Changes with the tables. A spool of another version is not opened: its uploads may be the only copies.
+  /// The version of the tables. A spool of another version is not opened, and not replaced: its uploads may be the only copies.
   static let version: Int64 = 1
 
   static func path(in directory: String) -> String { directory + "/uploads.sqlite" }
@@ -29,8 +29,8 @@ enum UploadCatalogue {
     CREATE INDEX uploads_by_creation ON uploads(created_at);
     """
 
-  /// Opens the catalogue. One that is corrupt is moved aside together with the bodies, so that nothing is lost that
-  /// somebody could still save; so are bodies whose catalogue is missing.
+  /// Opens the catalogue. A corrupt catalogue is moved aside together with the bodies, so that the operator can still save what is
+  /// in them. Bodies without a catalogue are moved aside, too.
   static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Database {
     let mark = BrokenCatalogue.mark(in: directory)
     if Files.exists(mark) {
@@ -57,7 +57,7 @@ enum UploadCatalogue {
     let database = try Database(path: path, isReader: false)
     if try CatalogueSchema.prepare(database, tables: tables, version: version) { try Files.syncDirectory(directory) }
     try database.execute("PRAGMA synchronous = FULL")
-    // What cannot be read now must not be found out when an upload is asked for.
+    // Damage has to be found now, not when an upload is read.
     let statement = try database.statement("PRAGMA quick_check(1)")
     defer { statement.reset() }
     guard try statement.step(), statement.blob(0) == Array("ok".utf8) else {
@@ -76,7 +76,8 @@ enum UploadCatalogue {
     if Files.exists(directory + "/bodies") { _ = try moveBodiesAside(directory, from: number) }
   }
 
-  /// - Returns: where they are.
+  /// Moves the bodies aside.
+  /// - Returns: the path where they are now.
   private static func moveBodiesAside(_ directory: String, from first: Int) throws(StoreError) -> String {
     let bodies = directory + "/bodies"
     var number = first
@@ -87,7 +88,7 @@ enum UploadCatalogue {
 
   // MARK: Rows
 
-  /// An upload as it stands in the catalogue; `origin` is missing from tombstones.
+  /// An upload as it is recorded in the catalogue; tombstones have no `origin`.
   struct Recorded {
     var id: UploadID
     var origin: UploadOrigin?
@@ -141,7 +142,7 @@ enum UploadCatalogue {
       isTruncated: statement.integer(4) == 1, at: statement.integer(5), keepFor: .seconds(statement.integer(6)))
   }
 
-  /// What answers take (``UploadRecord/size(of:)``), bytes.
+  /// Returns the sizes of all stored answers in bytes (``UploadRecord/size(of:)``).
   static func answerSizes(_ database: Database) throws(StoreError) -> [UploadID: UInt64] {
     let statement = try database.statement(
       "SELECT id, length(body) + length(CAST(reason AS BLOB)) + length(fields) FROM answers")
@@ -154,7 +155,7 @@ enum UploadCatalogue {
     return sizes
   }
 
-  /// Orders that nobody carried out yet.
+  /// Returns the orders that are not carried out yet.
   static func openOrders(_ database: Database) throws(StoreError) -> [UploadOrder] {
     let statement = try database.statement(
       "SELECT number, id, \"order\" FROM orders WHERE result IS NULL ORDER BY number")

@@ -2,26 +2,26 @@ package import PawlDisk
 import PawlHTTP
 import PawlUpload
 
-/// What changes of an upload's row.
+/// The columns of an upload's row that change.
 package struct UploadRow: Sendable, Equatable {
   private(set) var phase: UploadPhase
-  /// Bytes that were synced before they were recorded.
+  /// Bytes that count: they were synced before they were recorded.
   var offset: UInt64 = 0
-  /// Bytes behind this offset are being verified: after a crash they do not count.
+  /// The offset behind which bytes are being verified: after a crash these do not count. `nil`: none are.
   var verifying: UInt64?
   var length: UInt64?
-  /// The request that brought the last byte so far completes the upload at this length.
+  /// The length at which the last request completes the upload, if all its bytes come; `nil`: it does not complete it.
   var finalAt: UInt64?
-  /// Wall clock, seconds since 1970, as are all times here.
+  /// When the last byte came; wall clock, seconds since 1970, as are all times here.
   var lastByteAt: Int64
-  /// Of the phase.
+  /// When the phase changed.
   var changedAt: Int64
   var credentials: [UInt8]?
   var attempts: Int64 = 0
   var lastError: String?
   var nextAttempt: Int64?
   var giveUpAt: Int64?
-  /// When it is collected, as it was when this was recorded.
+  /// When the upload is to be collected, as known when the row was recorded.
   var expires: Int64?
   /// When an answered upload is forgotten.
   var answerUntil: Int64?
@@ -30,31 +30,31 @@ package struct UploadRow: Sendable, Equatable {
 
   init(at time: Int64, phase: UploadPhase = .open) { (self.phase, lastByteAt, changedAt) = (phase, time, time) }
 
-  /// The only way to another phase.
+  /// Changes the phase; there is no other way to do so.
   mutating func take(_ event: UploadEvent) -> UploadStep {
     let step = phase.step(on: event)
     if case .to(let next) = step { phase = next }
     return step
   }
 
-  /// As it is written down.
+  /// The row as it is written to the catalogue.
   var recorded: UploadRow {
     var row = self
     row.phase = phase.recorded
     return row
   }
 
-  /// An attempt to forward it has failed.
+  /// Notes that a delivery attempt has failed.
   mutating func noteAttempt(failed why: String, nextAt: Int64?) {
     attempts += 1
     (lastError, nextAttempt) = (why, nextAt)
   }
 
-  /// It is sent again: what became of it counts no more.
+  /// Forgets the outcome of the last attempt, because the upload is sent again.
   mutating func forgetOutcome() { (nextAttempt, originStatus) = (nil, nil) }
 }
 
-/// A row as it is first written.
+/// A row as it is written for the first time.
 package struct UploadEntry: Sendable {
   var id: UploadID
   var origin: UploadOrigin
@@ -62,14 +62,14 @@ package struct UploadEntry: Sendable {
   var row: UploadRow
 }
 
-/// One change to what is recorded of uploads.
+/// One change to the recorded uploads.
 package enum UploadChange: Sendable {
   case insert(UploadEntry)
   case update(UploadID, UploadRow)
   case answer(UploadID, UploadAnswer)
-  /// Lets go of what was needed to send it.
+  /// Removes what was only needed to deliver the upload.
   case slim(UploadID, UploadOrigin)
-  /// Lets go of all but the id and its phase.
+  /// Removes all but the id and the phase: the row becomes a tombstone.
   case strip(UploadID)
   case forget(UploadID)
   case orderResult(Int64, String)
@@ -103,7 +103,7 @@ package enum UploadChange: Sendable {
     }
   }
 
-  /// In one statement: a row that is made and then filled costs twice.
+  /// Writes a row in one statement: to insert it and then fill it would cost twice as much.
   private static func insert(_ entry: UploadEntry, into database: Database) throws(StoreError) {
     let (origin, head) = (entry.origin, entry.origin.head)
     let fixed: [SQLValue] = [
@@ -132,7 +132,7 @@ package enum UploadChange: Sendable {
     ).run(changing(id, row))
   }
 
-  /// The id and the columns that change, in the order of both statements.
+  /// Returns the id and the columns that change, in the order of both statements.
   private static func changing(_ id: UploadID, _ row: UploadRow) -> [SQLValue] {
     [
       .text(id.hex), .integer(row.phase.rawValue), .number(row.offset), .optional(row.verifying),
@@ -144,7 +144,7 @@ package enum UploadChange: Sendable {
   }
 }
 
-/// Changes to what is recorded of uploads, in their order.
+/// Changes to the recorded uploads, in the order in which they were made.
 package struct UploadChanges: RowChanges {
   var list: [UploadChange]
   package var count: Int { list.count }
@@ -153,7 +153,7 @@ package struct UploadChanges: RowChanges {
     for change in list { try change.apply(to: database) }
   }
 
-  /// Of an upload's rows and answers only the last ones: each says all there is.
+  /// Keeps only the last row and the last answer of each upload: each contains all of it.
   package func compacted(before later: inout Set<RowSubject>) -> UploadChanges {
     let kept = list.reversed().filter { change in
       switch change {

@@ -1,12 +1,12 @@
 import PawlCache
 import PawlHTTP
 
-/// What never changes of an upload as bytes for the catalogue.
+/// Encodes an ``UploadOrigin`` as bytes for the catalogue.
 extension UploadOrigin {
   private static let formatVersion: UInt8 = 3
-  /// Does not say below which path an upload's URL was given out, nor how large it may be.
+  /// The format without the path below which the upload's URL was given out, and without its largest size.
   private static let versionWithoutPrefix: UInt8 = 2
-  /// Did not say what an upload was made of, either.
+  /// The format that also lacks the parts of a concatenation.
   private static let versionWithoutParts: UInt8 = 1
 
   func serialize() -> [UInt8] {
@@ -43,7 +43,7 @@ extension UploadOrigin {
     return output
   }
 
-  /// `nil` when the bytes are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
+  /// Decodes what ``serialize()`` wrote. `nil`: the bytes are of an unknown version, cut, or have more behind them.
   init?(serialized: [UInt8]) {
     var reader = ByteReader(rest: serialized[...])
     guard let version = reader.byte(), (Self.versionWithoutParts...Self.formatVersion).contains(version),
@@ -66,7 +66,7 @@ extension UploadOrigin {
   }
 }
 
-/// A string that may be missing; missing is not malformed.
+/// A string that may be missing. That is different from a malformed one.
 private struct OptionalText { let text: [UInt8]? }
 
 extension ByteReader {
@@ -105,7 +105,7 @@ extension ByteReader {
   }
 }
 
-/// Fields alone: credentials, and those of an answer.
+/// Encodes fields: the credentials, and the fields of an answer.
 enum FieldsCoding {
   static func serialize(_ fields: Fields) -> [UInt8] {
     var output: [UInt8] = []

@@ -3,7 +3,7 @@ package import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// What the operator wants done with an upload.
+/// An order of the operator to remove or resend an upload.
 package struct UploadOrder: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable { case remove = "rm", resend }
   package let number: Int64
@@ -11,22 +11,23 @@ package struct UploadOrder: Hashable, Sendable {
   package let kind: Kind
 }
 
-/// How the command line gives orders: to the server that has the spool, or to the spool itself when none runs.
+/// Gives orders of the command line: through the catalogue to the server that has the spool open, or directly to the spool if no
+/// server runs.
 package enum UploadOrders {
   package enum Outcome: Hashable, Sendable {
     case done
     /// There is no such upload.
     case unknownUpload
-    /// Its phase does not allow it; the text says which it has.
+    /// The phase of the upload does not allow it; the text is that phase.
     case refused(String)
-    /// A server has the spool and did not answer in time: the order may still be carried out.
+    /// A server has the spool open, and did not report in time: the order may still be carried out.
     case noAnswer
   }
 
   static let done = "done"
   static let missing = "missing"
 
-  /// Blocking; waits at most `patience` for the server.
+  /// Gives an order and returns its outcome. Blocking; waits at most `patience` for the server.
   /// - Parameter path: the spool's directory.
   package static func give(
     _ kind: UploadOrder.Kind, _ id: UploadID, path: String, patience: Duration = .seconds(10)
@@ -42,7 +43,7 @@ package enum UploadOrders {
     }
   }
 
-  /// No server runs, and none starts meanwhile.
+  /// Carries out an order under the directory lock: no server runs, and none can start meanwhile.
   private static func carryOut(_ kind: UploadOrder.Kind, _ id: UploadID, _ path: String) throws(StoreError) -> Outcome {
     let database = try Database(path: UploadCatalogue.path(in: path), isReader: false)
     try database.execute("PRAGMA synchronous = FULL")
@@ -59,7 +60,7 @@ package enum UploadOrders {
       try UploadChange.strip(id).apply(to: database)
       try Files.unlink("\(path)/bodies/\(id.hex)")
     case .resend:
-      // What was sent when the server ended is as unknown as what a running one gave up on.
+      // An upload that was `sent` when the server ended may be resent like one of phase `unknown`.
       guard phase != .removed else { return .unknownUpload }
       guard case .to = row.take(.resendOrderedAtRest) else { return .refused("\(phase)") }
       row.forgetOutcome()

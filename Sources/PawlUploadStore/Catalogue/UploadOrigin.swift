@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// What never changes of an upload: where it comes from and where it goes.
+/// The facts of an upload that never change: where it comes from and where it goes.
 package struct UploadOrigin: Sendable, Equatable {
-  /// What tus concatenation makes of an upload.
+  /// The role of an upload in a tus concatenation.
   package enum Concatenation: Int64, Hashable, Sendable { case none = 0, partial = 1, final = 2 }
 
   /// The creation request as it was received; authority and target decide the route after a restart.
@@ -10,11 +10,11 @@ package struct UploadOrigin: Sendable, Equatable {
   package var scheme: [UInt8]
   package var clientAddress: [UInt8]
   package var peerIsTrusted: Bool
-  /// Of the listener.
+  /// The port of the listener.
   package var port: UInt16
-  /// Who may come back to it; empty: anyone who knows the URL.
+  /// The user whose requests may go on with the upload; empty: anyone who knows the URL.
   package var owner: [UInt8]
-  /// Who counts for the limits of one client.
+  /// The client whose limits the upload counts against.
   package var client: [UInt8]
   package var isTus: Bool
   /// `Upload-Metadata` as it was given.
@@ -22,11 +22,11 @@ package struct UploadOrigin: Sendable, Equatable {
   /// `Upload-Concat` as it was given.
   package var concat: [UInt8]?
   package var concatenation: Concatenation
-  /// What it was made of, where it was made of others.
+  /// The uploads that it was concatenated from.
   package var parts: [UploadID] = []
-  /// The path below which its URL was given out; begins and ends with `/`. `nil`: recorded by a version that did not say.
+  /// The path below which its URL was given out; begins and ends with `/`. `nil`: recorded by a version without this.
   package var prefix: [UInt8]?
-  /// The most bytes that it may have, as was told when it was made; 0: nobody said. Told with ``prefix`` only.
+  /// The most bytes that it may have, as announced at its creation; 0: not known. Recorded together with ``prefix`` only.
   package var largest: UInt64 = 0
 
   package init(
@@ -41,13 +41,13 @@ package struct UploadOrigin: Sendable, Equatable {
   }
 }
 
-/// The origin's final answer to an upload, kept for who asks again.
+/// The origin's final response to an upload, kept for clients that ask for it again.
 package struct UploadAnswer: Sendable, Equatable {
   package var status: Int
   package var reason: [UInt8]
   package var fields: Fields
   package var body: [UInt8]
-  /// Its body was larger than is kept.
+  /// Whether the body was longer than what is kept.
   package var isTruncated: Bool
   /// When it came; wall clock, seconds since 1970.
   package var at: Int64
@@ -63,7 +63,7 @@ package struct UploadAnswer: Sendable, Equatable {
   }
 }
 
-/// An answer that did not consume the upload (401, 429, 503), and which attempt it came to. In memory only.
+/// A response that did not consume the upload (401, 429, 503), and the number of its attempt. In memory only.
 package struct UploadLastRefusal: Sendable, Equatable {
   package var attempt: Int
   package var answer: UploadAnswer

@@ -1,9 +1,9 @@
 package import PawlDisk
 
-/// Names one upload: the first 16 bytes of the SHA-256 of its token.
+/// The name of an upload: the first 16 bytes of the SHA-256 of its token.
 package typealias UploadID = ObjectID
 
-/// Where a spool lives and how much it may use.
+/// The settings of a spool: where it is, and how much it may use.
 package struct UploadStoreSettings: Sendable {
   /// `[spool:NAME]`.
   package var name: String
@@ -11,31 +11,30 @@ package struct UploadStoreSettings: Sendable {
   package var path: String
   /// Bytes for all uploads; `nil`: 10 % of the file system, 1 GiB at the least.
   package var maxSize: UInt64?
-  /// Bytes left free on the file system, so that what else lives there goes on; `nil`: ``reserve`` or 5 % of the
-  /// file system, whichever is less.
+  /// Bytes left free on the file system for its other users; `nil`: ``reserve`` or 5 % of the file system, whichever is less.
   package var minFree: UInt64?
-  /// Incomplete uploads are collected so long after their last byte.
+  /// The time after its last byte after which an incomplete upload is collected.
   package var expireAfter: Duration
-  /// Incomplete uploads are collected so long after their creation.
+  /// The time after its creation after which an incomplete upload is collected.
   package var maxAge: Duration
   /// `durability = data`: an offset is told only after its bytes are synced.
   package var isDurable: Bool
-  /// Open uploads.
+  /// The most open uploads of one client.
   package var maxUploadsPerClient: Int
-  /// Percent of the spool.
+  /// Percent of the spool that one client may use.
   package var maxSharePerClient: Int
-  /// Answered uploads that are remembered; beyond it the oldest go, those first whose answer was delivered.
+  /// The most answered uploads that are remembered. Beyond that the oldest are removed, those whose answer was delivered first.
   package var maxAnswered = 50_000
-  /// What is remembered of answered uploads besides their answers, bytes of memory; of one client a quarter of it.
+  /// The most bytes of memory for answered uploads, without their answers; a quarter of it for one client.
   package var maxAnsweredMemory: UInt64 = 64 << 20
-  /// What is kept of an upload besides its bytes counts for its client and the spool (``UploadRecord``).
+  /// Whether the records of uploads (``UploadRecord``) count against the limits of their client and of the spool.
   package var countsRecords = true
-  /// Removed uploads that are remembered, so that their URLs are known to be gone.
+  /// The most removed uploads that are remembered, so that requests for them get 410.
   package var maxTombstones = 200_000
 
-  /// Kept free on a file system of ordinary size, bytes.
+  /// Bytes that are kept free on a file system of ordinary size.
   package static let reserve: UInt64 = 256 << 20
-  /// What a spool takes at the least when nobody said how much, bytes.
+  /// The least size of a spool whose size is not configured, in bytes.
   package static let leastSize: UInt64 = 1 << 30
 
   package init(
@@ -52,16 +51,16 @@ package struct UploadStoreSettings: Sendable {
 
 /// Why a spool takes no new upload.
 package enum UploadStoreRefusal: Error, Hashable, Sendable {
-  /// No room now.
+  /// There is no room now.
   case full
   /// Larger than the spool ever takes from one client.
   case tooLarge
   case tooManyUploads
-  /// This client has its share of the spool.
+  /// This client has used up its share of the spool.
   case clientShare
   case failed(StoreError)
 
-  /// For the operator: which setting it was, or what the disk said.
+  /// The reason for the operator: the setting, or the error of the disk.
   package var why: String {
     switch self {
     case .full: "no room: max-size, min-free or the disk"

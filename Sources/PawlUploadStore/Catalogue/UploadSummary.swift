@@ -15,12 +15,12 @@ package struct UploadSummary: Hashable, Sendable {
   package var target: [UInt8]
   package var clientAddress: [UInt8]
   package var isTus: Bool
-  /// Wall clock, seconds since 1970, as are all times here.
+  /// When it was created; wall clock, seconds since 1970, as are all times here.
   package var createdAt: Int64
   package var lastByteAt: Int64
-  /// When it is collected, as it was when it was last recorded.
+  /// When it is to be collected, as known when it was last recorded.
   package var expires: Int64?
-  /// To forward it, the one under way included.
+  /// The number of delivery attempts, with the one under way.
   package var attempts: Int
   package var lastError: String?
   package var nextAttempt: Int64?
@@ -37,7 +37,7 @@ package struct UploadSummary: Hashable, Sendable {
     clientAddress = origin?.clientAddress ?? []
     isTus = origin?.isTus ?? false
     (createdAt, lastByteAt, expires) = (recorded.createdAt, row.lastByteAt, row.expires)
-    // The row counts those that failed.
+    // The row counts failed attempts only.
     let last = [.forwarding, .sent, .answered, .unknown].contains(row.phase) ? 1 : 0
     (attempts, lastError, nextAttempt) = (Int(row.attempts) + last, row.lastError, row.nextAttempt)
     (originStatus, isAnswerDelivered) = (row.originStatus.map { Int($0) }, row.isAnswerDelivered)
@@ -46,18 +46,18 @@ package struct UploadSummary: Hashable, Sendable {
 
 /// Reads a spool's catalogue beside a running server. Blocking.
 package enum UploadCatalogueReading {
-  /// All uploads in the order they were created, tombstones left out.
+  /// Returns all uploads in the order of their creation, without tombstones.
   /// - Parameter path: the spool's directory; one without a catalogue has no uploads.
-  /// - Throws: also where there is no such directory, or what is in it may not be seen.
+  /// - Throws: also if there is no such directory, or it cannot be read.
   package static func list(_ path: String) throws(StoreError) -> [UploadSummary] {
     try read(path, "phase <> \(UploadPhase.removed.rawValue)", [])
   }
 
-  /// Whether there is no such directory; `false`, too, where that may not be seen.
+  /// Whether there is no such directory; also `false` if that cannot be found out.
   package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && pawl_errno() == ENOENT }
 
-  /// Whether a spool has anything left in it that may still be asked for.
-  /// - Parameter path: its directory; there need not be one.
+  /// Whether a spool still has uploads, without tombstones.
+  /// - Parameter path: its directory, which may be missing.
   package static func hasUploads(_ path: String) throws(StoreError) -> Bool {
     let file = UploadCatalogue.path(in: path)
     guard Files.exists(file) else { return false }
@@ -66,7 +66,7 @@ package enum UploadCatalogueReading {
     return try database.integer("SELECT EXISTS(SELECT 1 FROM uploads WHERE \(condition))") == 1
   }
 
-  /// One upload, a tombstone too.
+  /// Returns one upload, also if it is a tombstone.
   package static func show(_ id: UploadID, _ path: String) throws(StoreError) -> UploadSummary? {
     try read(path, "id = ?1", [.text(id.hex)]).first
   }

@@ -2,18 +2,18 @@ import PawlBase
 package import PawlDisk
 import PawlLoop
 
-/// What bytes on their way may occupy on disk beside uploads: out of a spool's budget, or, where there is none, out of one of a
-/// directory's own; in either a client has its share. Any thread.
+/// The budget for bytes that wait on disk on their way to a client or an origin: part of a spool's budget or, without a spool, a
+/// budget of their directory. Each client has its share. Any thread.
 package final class BufferBudget: Sendable {
-  /// Of a directory's own: percent of its file system, and of that for one client.
+  /// For a directory without a spool: the percentage of its file system, and the percentage of that for one client.
   private static let part: UInt64 = 10
   private static let share = 25
   private let budget: UploadBudget
 
-  /// That of the spool.
+  /// The budget of a spool.
   package init(of store: UploadStore) { budget = store.core.budget }
 
-  /// For a directory that holds no spool, and is made where there is none. Blocking.
+  /// A budget for a directory without a spool, which is made if it is missing. Blocking.
   package init(directory: String) throws(StoreError) {
     try Files.makeDirectories(directory)
     let space = try Files.space(of: directory)
@@ -23,14 +23,14 @@ package final class BufferBudget: Sendable {
     budget = UploadBudget(disk, sharePercent: Self.share, openLimit: 0)
   }
 
-  /// Room for one transfer of this client; none is taken yet.
+  /// Makes the account for one transfer of this client; no room is taken yet.
   package func makeRoom(for client: [UInt8]) -> BufferRoom { BufferRoom(budget, client) }
 
-  /// Bytes that are taken.
+  /// All bytes that are taken.
   package var usedBytes: UInt64 { budget.disk.used }
 }
 
-/// Room for what waits of one transfer; it goes back with this.
+/// The room that one transfer has taken; it is given back when this is deallocated.
 package final class BufferRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]
@@ -44,7 +44,7 @@ package final class BufferRoom: Sendable {
     budget.forget(client, bytes)
   }
 
-  /// Takes so many bytes more; `false`: the client's share, `max-size` or `min-free` leave no room for them.
+  /// Takes room for `bytes` more. `false`: the client's share, `max-size` or `min-free` leave no room for them.
   package func grow(by bytes: UInt64) -> Bool {
     let granted = budget.promise(client, upTo: bytes)
     guard granted == bytes else {

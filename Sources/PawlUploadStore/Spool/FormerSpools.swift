@@ -3,12 +3,12 @@ package import PawlDisk
 import PawlHTTP
 import PawlLoop
 
-/// Spools that pawl had open when its settings were changed, and that the settings do not name any more: noted in the state
-/// directory, so that the uploads in them are found after a restart, too.
+/// The list of spools that the settings do not name any more, but that were open when the settings changed. It is a file in the
+/// state directory, so that the uploads in these spools are also found after a restart.
 package enum FormerSpools {
   package struct Entry: Hashable, Sendable {
     package var path: String
-    /// How long uploads stay in it, as its settings said.
+    /// How long uploads stay in the spool, by its last settings.
     package var expireAfter: Duration
     package var maxAge: Duration
 
@@ -19,7 +19,7 @@ package enum FormerSpools {
 
   private static func file(in directory: String) -> String { directory + "/former-spools" }
 
-  /// Blocking. What cannot be read is left out.
+  /// Reads the list. Blocking. Lines that cannot be parsed are skipped.
   package static func read(in stateDirectory: String) throws(StoreError) -> [Entry] {
     let path = file(in: stateDirectory)
     guard Files.exists(path) else { return [] }
@@ -29,7 +29,7 @@ package enum FormerSpools {
     return text.prefix(max(0, count)).split(separator: 0x0a).compactMap(entry)
   }
 
-  /// Seconds of both times, and the path.
+  /// Parses a line: both times in seconds, and the path.
   private static func entry(_ line: Bytes) -> Entry? {
     let parts = line.split(separator: 0x20, maxSplits: 2)
     guard parts.count == 3, let expireAfter = parts[0].strictDecimal, let maxAge = parts[1].strictDecimal,
@@ -40,7 +40,7 @@ package enum FormerSpools {
       maxAge: .seconds(Int64(clamping: maxAge)))
   }
 
-  /// Blocking; on the disk when it returns.
+  /// Writes the list. Blocking; it is synced when this returns.
   package static func write(_ entries: [Entry], in stateDirectory: String) throws(StoreError) {
     let path = file(in: stateDirectory)
     guard try read(in: stateDirectory) != entries else { return }

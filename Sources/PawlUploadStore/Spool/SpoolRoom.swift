@@ -2,9 +2,8 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Room of the spool for content that is no upload of its own: ordinary requests that are taken in whole first, answers too
-/// long to be kept. It comes out of what uploads have and out of its client's share, and goes back when the last one lets
-/// go of this. Any thread.
+/// Room in the spool for content that is not a resumable upload: ordinary requests that are spooled first, and responses too long
+/// to be kept. It counts against the spool and the client's share, and is given back when this is deallocated. Any thread.
 package final class SpoolRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]
@@ -19,7 +18,7 @@ package final class SpoolRoom: Sendable {
 
   deinit { budget.forget(client, taken.withLock { $0 }) }
 
-  /// Takes so many bytes more; or says why not: ``UploadStoreRefusal/full``, ``UploadStoreRefusal/clientShare``.
+  /// Takes room for `bytes` more. Returns `nil`, or why not: ``UploadStoreRefusal/full``, ``UploadStoreRefusal/clientShare``.
   package func grow(by bytes: UInt64) -> UploadStoreRefusal? {
     if let refusal = budget.take(client, bytes) { return refusal }
     charge.grow(bytes)
@@ -29,7 +28,7 @@ package final class SpoolRoom: Sendable {
 }
 
 extension UploadStore {
-  /// Room for one content; none is taken yet.
-  /// - Parameter client: whose share it comes out of (``UploadOrigin/client``); empty: nobody's.
+  /// Makes the account for one content; no room is taken yet.
+  /// - Parameter client: the client whose share it counts against (``UploadOrigin/client``); empty: none.
   package func makeRoom(for client: [UInt8]) -> SpoolRoom { SpoolRoom(core.budget, client) }
 }

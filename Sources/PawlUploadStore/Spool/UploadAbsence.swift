@@ -4,28 +4,28 @@ import PawlDisk
 import PawlHTTP
 import PawlLoop
 
-/// How long no pawl had a spool. What has a time to be delivered, or to be asked for, has it while somebody can: of the
-/// time in which pawl was not there, nothing counts.
+/// The time during which no pawl had a spool open. It does not count for the times in which an upload can be delivered, and its
+/// answer be asked for: both are put off by it.
 ///
-/// A file in the spool says when pawl was there last: written every few seconds without a sync, so that a crash makes the
-/// time a little longer.
+/// A file in the spool has the last time at which pawl ran. It is written every few seconds without a sync, so a crash makes the
+/// absence seem a little longer.
 enum UploadAbsence {
   private static let digitCount = 20
 
   private static func path(in directory: String) -> String { directory + "/alive" }
 
-  /// pawl is there now.
+  /// Writes that pawl runs now.
   /// - Parameter time: wall seconds.
   static func end(in directory: String, at time: Int64) throws(StoreError) {
     let path = path(in: directory)
     let file = OwnedDescriptor(adopting: try Files.open(path, O_WRONLY | O_CREAT))
-    // As long as it ever was: a part of it is never left over.
+    // Always of the same length, so that nothing of an older text is left.
     var text: [UInt8] = []
     text.append(decimal: UInt64(max(0, time)), width: digitCount)
     guard pwrite(file.raw, text, text.count, 0) == text.count else { throw Files.failure("pwrite", path) }
   }
 
-  /// Seconds since it was there last; 0 where nobody said.
+  /// Returns the seconds since pawl last ran with this spool; 0: not known.
   /// - Parameter now: wall seconds.
   static func length(in directory: String, now: Int64) -> Int64 {
     let path = path(in: directory)
@@ -41,7 +41,7 @@ enum UploadAbsence {
     }
   }
 
-  /// Puts off what would have come to its end meanwhile.
+  /// Puts off the times at which the upload is given up, or its answer is forgotten.
   static func putOff(_ row: inout UploadRow, by seconds: Int64) {
     row.giveUpAt = row.giveUpAt.map { $0.addingReportingOverflow(seconds).partialValue }
     row.answerUntil = row.answerUntil.map { $0.addingReportingOverflow(seconds).partialValue }
@@ -49,7 +49,7 @@ enum UploadAbsence {
 }
 
 extension SpoolCore {
-  /// Until now pawl was there.
+  /// Writes that pawl ran until now.
   func noteAlive() {
     do throws(StoreError) {
       try UploadAbsence.end(in: place.path, at: clock.wallSeconds())

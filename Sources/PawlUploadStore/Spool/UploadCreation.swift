@@ -6,10 +6,11 @@ import PawlUpload
 extension UploadStore {
   package typealias Created = Result<SpooledUpload, UploadStoreRefusal>
 
-  /// Makes an upload without bytes.
+  /// Creates an upload without bytes.
   /// - Parameters:
-  ///   - finalAt: the creation request completes the upload when so many bytes have come.
-  ///   - durably: `false`: it survives `kill -9` when `then` runs (enough for a 104); `true`: a power cut (a 201).
+  ///   - finalAt: the length at which the creation request completes the upload; `nil`: it does not.
+  ///   - durably: whether the upload survives a power cut when `then` runs (needed for a 201); `false`: only `kill -9` (enough for
+  ///     a 104).
   package func create(
     _ id: UploadID, _ origin: UploadOrigin, length: UInt64?, finalAt: UInt64?, durably: Bool, on loop: EventLoop,
     then: @escaping (Created) -> Void
@@ -32,8 +33,8 @@ extension UploadStore {
     }
   }
 
-  /// Makes an upload of the bytes of others, complete and durable (tus concatenation). The parts have to have all of
-  /// their bytes; they stay.
+  /// Creates a complete and durable upload from the bytes of other uploads (tus concatenation). The parts must have all of their
+  /// bytes; they stay.
   package func concatenate(
     _ id: UploadID, _ origin: UploadOrigin, parts: [SpooledUpload], on loop: EventLoop,
     then: @escaping (Created) -> Void
@@ -49,7 +50,7 @@ extension UploadStore {
       let (sum, overflows) = total.addingReportingOverflow(count)
       guard !overflows else { return reply.send(.failure(.tooLarge)) }
       total = sum
-      // Those of another spool take no room of this one.
+      // Parts in another spool take no room of this one.
       if part.client == origin.client, part.core === core, counted.insert(part.id).inserted { replaced += count }
     }
     var origin = origin
@@ -69,8 +70,8 @@ extension UploadStore {
 }
 
 extension SpoolCore {
-  /// Makes file, object and row of an upload that was admitted. Blocking.
-  /// - Parameter kept: what was counted for it besides its bytes.
+  /// Creates file, object and row of an upload that was admitted. Blocking.
+  /// - Parameter kept: the size of its record, as counted (``UploadRecord``).
   func make(
     _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, kept: UInt64, durably: Bool,
     fill: (UploadDescriptor, SpooledUpload) throws(StoreError) -> Void,
@@ -110,7 +111,7 @@ extension SpoolCore {
     }
   }
 
-  /// It was never told of.
+  /// Removes an upload that no client was told of.
   private func undo(_ upload: SpooledUpload) {
     remove(upload)
     note(.undone, of: upload.id, upload.state.withLock { $0.row.take(.undone) })
@@ -120,7 +121,7 @@ extension SpoolCore {
     upload.notify()
   }
 
-  /// Blocking, as long as copying takes. So many bytes are promised.
+  /// Copies the parts into a new upload. Blocks as long as that takes. `total` bytes are reserved already.
   func concatenate(
     _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64, kept: UInt64,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
@@ -130,15 +131,16 @@ extension SpoolCore {
     let whole = Locked<UInt64>(0)
     make(id, origin, row, kept: kept, durably: true) { (descriptor, upload) throws(StoreError) in
       let charge = upload.charge
-      // Only what was copied has to be given back with the file.
+      // Only the copied bytes have to be given back with the file.
       upload.state.withLock { $0.end = 0 }
       var copied: UInt64 = 0
       for part in parts {
-        // Nobody waits for a copy that the spool is closed under.
+        // When the spool is closed, no caller waits for the copy any more.
         guard catalogue != nil, let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else {
           throw .dropped
         }
-        // Held until it is copied: a part may be removed meanwhile, and its file is nobody else's before.
+        // Retained until it is copied: a part may be removed meanwhile, and then its file must not become that of another upload
+        // yet.
         let source = try part.openFile()
         defer { withExtendedLifetime(source) {} }
         try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)
@@ -156,7 +158,7 @@ extension SpoolCore {
       try UploadFile.sync(descriptor.raw, path(of: id))
       withExtendedLifetime(descriptor) {}
     } then: { [self] result in
-      // What was copied went with the file.
+      // The copied bytes were given back with the file.
       if case .failure = result { budget.giveBack(origin.client, total - whole.withLock { $0 }) }
       then(result)
     }

@@ -3,7 +3,7 @@ import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// What happens once a second, begun on the catalogue's thread.
+/// The regular work of a spool, once a second; begun on the catalogue's thread.
 final class UploadTicker: @unchecked Sendable {
   // Safe: touched on the catalogue's thread only.
   private let core: SpoolCore
@@ -26,22 +26,22 @@ final class UploadTicker: @unchecked Sendable {
   }
 }
 
-/// All of it in the pool.
+/// The regular work. All of it runs in the pool.
 extension SpoolCore {
-  /// A promise without bytes ends after this.
+  /// The time without bytes after which promised room is taken back.
   static let promiseLapse = Duration.seconds(60)
-  /// A file that nobody writes is closed after this.
+  /// The time without a write after which an idle file is closed.
   private static let keepOpen = Duration.seconds(2)
-  /// More uploads than this are brought to the disk together first.
+  /// If more uploads than this have to be synced, the whole file system is synced first.
   private static let crowd = 32
-  /// Removed uploads are remembered so long, seconds.
+  /// How long removed uploads are remembered, in seconds.
   static let tombstoneAge: Int64 = 86_400
-  /// A part goes so long after what it was made part of was answered, seconds.
+  /// How long a part is kept after the concatenation made from it was answered, in seconds.
   static let usedPartAge: Int64 = 300
-  /// Who could not come while pawl was not there has this long after its start.
+  /// The least time after a start before uploads expire: their clients could not come back while pawl did not run.
   static let startGrace = Duration.seconds(3600)
 
-  /// Syncs what was written, ends promises that nobody uses, closes files that nobody writes.
+  /// Syncs what was written, takes back unused promises, and closes idle files.
   func lookAfterRestless() {
     let (restless, calmed) = takeRestless(since: clock.now().advanced(by: .zero - Self.keepOpen))
     for upload in calmed { upload.closeIfIdle() }
@@ -60,7 +60,8 @@ extension SpoolCore {
     for upload in behind { upload.syncByItself() }
   }
 
-  /// Many files at once cost one journal commit. Whether it worked, each file's own sync finds out.
+  /// Syncs the whole file system: many files then cost one journal commit. The sync of each file after it finds out whether that
+  /// worked.
   private func syncFileSystem() {
     do throws(StoreError) {
       try Files.syncFileSystem(of: bodies)
@@ -77,13 +78,13 @@ extension SpoolCore {
     }
   }
 
-  /// Collects what has expired.
+  /// Removes the uploads that have expired.
   func sweep() {
     let now = clock.wallSeconds()
     var answered: [(upload: SpooledUpload, row: UploadRow)] = []
     for upload in uploads {
       let (row, isExpired) = upload.state.withLock { state in
-        // Who asks again gets it from the catalogue.
+        // A later request for it reads it from the catalogue.
         let isOver = state.row.phase == .answered
         if isOver, state.row.isAnswerDelivered || state.row.changedAt < now - 60 {
           (state.answer, state.lastRefusal) = (nil, nil)
@@ -102,12 +103,12 @@ extension SpoolCore {
   }
 
   private func collect(_ upload: SpooledUpload, _ phase: UploadPhase) {
-    // What has another phase by now has another time.
+    // If the phase has changed meanwhile, another time applies, and nothing is removed.
     upload.remove(.expired, while: phase, why: Self.reason(phase))
   }
 
-  /// The upload, unless its time is over: then it is collected now, whenever the next sweep comes. A completed one that was
-  /// not delivered is a sweep's alone.
+  /// Returns the upload unless it has expired; an expired one is removed at once, before the next sweep. A completed upload that is
+  /// not delivered yet is removed by a sweep only.
   func findLiving(_ id: UploadID) -> SpooledUpload? {
     guard let upload = find(id) else { return nil }
     let now = clock.wallSeconds()
@@ -120,10 +121,10 @@ extension SpoolCore {
     return nil
   }
 
-  /// Whether it is there, and its time is over.
+  /// Whether there is such an upload, but it has expired.
   func isOver(_ id: UploadID) -> Bool { find(id) != nil && findLiving(id) == nil }
 
-  /// Keeps as many uploads that are over as are allowed.
+  /// Removes uploads that are over, beyond the number that is allowed.
   private func trim(_ answered: inout [(upload: SpooledUpload, row: UploadRow)]) {
     answered.sort { left, right in
       let (isLeftHeard, isRightHeard) = (left.row.isHeard, right.row.isHeard)
@@ -136,11 +137,11 @@ extension SpoolCore {
     trimRecords(answered.dropFirst(excess).map(\.upload))
   }
 
-  /// When that moment of the wall clock comes if nobody sets it.
+  /// Returns when that wall clock time will come if the wall clock is not set meanwhile.
   func dueTime(_ wall: Int64) -> Monotonic { clock.now().advanced(by: .seconds(max(0, wall - clock.wallSeconds()))) }
 
-  /// How long ago that was. What happened in this process is told by the clock that nobody sets; the wall clock says
-  /// only how long it was before the start.
+  /// Returns how long ago an event was. For an event in this process the monotonic clock counts; the wall clock only gives how long
+  /// before the start an earlier event was.
   fileprivate func age(since wall: Int64, _ moment: Monotonic?) -> Duration {
     if let moment { return clock.now() - moment }
     return .seconds(max(0, startedWall - wall)) + (clock.now() - startedAt)
@@ -175,7 +176,7 @@ extension SpoolCore {
     switch order.kind {
     case .remove: upload.begin(UploadTransition(.removed, then: done))
     case .resend:
-      // One that waits for its next attempt need not wait.
+      // An upload that waits for its next attempt is delivered at once.
       if upload.status.phase == .complete { return done(true) }
       upload.begin(UploadTransition(.resendOrdered, apply: { $0.forgetOutcome() }, then: done))
     }
@@ -184,20 +185,20 @@ extension SpoolCore {
   private func report(_ order: UploadOrder, _ result: String) {
     events.log(.notice, "upload-order", ["upload": order.id.hex, "order": order.kind.rawValue, "result": result])
     submit([.orderResult(order.number, result)]) { [self] isRecorded in
-      // Its change is kept and recorded later where it could not be now.
+      // If the result could not be recorded, the change is kept and recorded later.
       if isRecorded { _ = carried.withLock { $0.remove(order.number) } }
     }
   }
 }
 
 extension UploadRow {
-  /// Nobody waits for an answer that is stored.
+  /// Whether no client waits for its answer: it was delivered, or the upload is invalid.
   fileprivate var isHeard: Bool { isAnswerDelivered || phase == .invalid }
 }
 
 extension SpooledUpload {
-  /// Whether it is to be collected. A wall clock that is set forward collects nothing: not what somebody writes, nor what
-  /// came or was answered a moment ago.
+  /// Whether the upload has expired. If the wall clock is set forward, uploads that are being written, or were written or answered
+  /// a moment ago, do not expire.
   func isExpired(_ state: UploadState, wall: Int64) -> Bool {
     switch state.row.phase {
     case .open, .invalid: return isAbandoned(state) || isDue(state.row.giveUpAt, state, wall)

@@ -3,16 +3,16 @@ import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// What a start makes of what the last run left. Blocking.
+/// Recovers the uploads of the last run at the start. Blocking.
 ///
-/// In the same run of the kernel the page cache has every byte that was written, and a file's size counts, up to what
-/// was being verified; after another boot only what was recorded does. Files are cut there.
+/// In the same run of the kernel the page cache has every byte that was written: the size of a file counts, up to where bytes were
+/// being verified. After another boot only the recorded offset counts. Files are cut there.
 struct UploadRecovery {
   private let core: SpoolCore
   private let database: Database
   private let boot: ObjectID
   private var isSameBoot = false
-  /// Seconds in which no pawl had the spool.
+  /// The seconds during which no pawl had the spool open.
   private var absence: Int64 = 0
   private var changes: [UploadChange] = []
   private var keptFiles = Set<String>()
@@ -36,7 +36,7 @@ struct UploadRecovery {
     changes += [.meta("boot_high", high), .meta("boot_low", low)]
     try database.execute("BEGIN IMMEDIATE")
     for change in changes { try change.apply(to: database) }
-    // Who gave an order that was not carried out was told so.
+    // The command that gave an open order has reported already that it was not carried out.
     try database.execute("DELETE FROM orders; COMMIT")
     try removeOrphans()
     return (liveCount, isSameBoot)
@@ -57,7 +57,7 @@ struct UploadRecovery {
       case .answered, .invalid, .removed: break
       }
     } catch {
-      // Left as it is: another start may find it readable.
+      // The upload is left as it is: another start may be able to read it.
       return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "\(error)"])
     }
     if row != recorded.row { changes.append(.update(recorded.id, row)) }
@@ -116,7 +116,7 @@ struct UploadRecovery {
     row.finalAt = nil
   }
 
-  /// All bytes of what is to be sent have to be there.
+  /// Checks that all bytes of an upload that is to be delivered are there.
   private func checkWhole(_ id: UploadID, _ row: inout UploadRow) throws(StoreError) {
     guard let file = try open(id, &row) else { return }
     let descriptor = OwnedDescriptor(adopting: file)
@@ -124,13 +124,13 @@ struct UploadRecovery {
     if size < row.length ?? row.offset { invalidate(id, &row, "its file is shorter than what was recorded") }
   }
 
-  /// `nil` without a file.
+  /// Opens the file of an upload. `nil`: there is none, and the upload is invalid now.
   private func open(_ id: UploadID, _ row: inout UploadRow) throws(StoreError) -> CInt? {
     do throws(StoreError) {
       return try Files.open(core.path(of: id), O_RDWR)
     } catch {
       guard case .system(_, _, ENOENT) = error else { throw error }
-      // Made for a 104: the power cut took the name of a file without a byte that was told of.
+      // The upload was created for a 104 only: the power cut removed the name of its file, of which no byte was told to the client.
       if !isSameBoot && row.phase == .open && row.offset == 0 {
         return try Files.open(core.path(of: id), O_RDWR | O_CREAT)
       }
@@ -147,7 +147,7 @@ struct UploadRecovery {
     if case .to = step { row.changedAt = core.clock.wallSeconds() }
   }
 
-  /// Files that no row wants.
+  /// Removes files without a row.
   private func removeOrphans() throws(StoreError) {
     for name in try Files.names(in: core.bodies) where !keptFiles.contains(name) {
       try Files.unlink("\(core.bodies)/\(name)")

@@ -4,8 +4,8 @@ package import PawlDisk
 package import PawlLoop
 package import PawlObserve
 
-/// A spool directory: uploads, their journal and their bytes. Every method may be called on any thread unless it says
-/// otherwise; completions run on the loop that was given, never within the call.
+/// A spool: a directory with uploads, their catalogue and their bytes. Every method may be called on any thread unless its comment
+/// restricts that. Completions run on the given loop, never within the call.
 package final class UploadStore: Sendable {
   let core: SpoolCore
   private let catalogue: Catalogue
@@ -14,11 +14,11 @@ package final class UploadStore: Sendable {
 
   /// Opens the spool and recovers what is in it, blocking: before the loops start.
   ///
-  /// A catalogue that is corrupt is moved aside together with the bodies, and the spool is empty.
+  /// A corrupt catalogue is moved aside together with the bodies, and the spool is empty then.
   /// - Parameters:
-  ///   - longJobs: for what takes as long as an upload is large; `nil`: `pool`.
-  ///   - boot: names the run of the kernel; `nil`: as the kernel says. What was written and not synced counts in the same
-  ///     run only.
+  ///   - longJobs: the pool for work that takes longer for larger uploads; `nil`: `pool`.
+  ///   - boot: the identity of the run of the kernel; `nil`: read from the kernel. Bytes that were written but not synced count in
+  ///     the same run only.
   /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``, ``StoreError/catalogue(code:message:)`` for another version's spool.
   package init(
@@ -68,7 +68,7 @@ package final class UploadStore: Sendable {
       disk, sharePercent: settings.maxSharePerClient, openLimit: settings.maxUploadsPerClient)
   }
 
-  /// Makes everything durable and closes the catalogue, blocking, at the end.
+  /// Makes everything durable and closes the catalogue, at the end of the process. Blocking.
   package func close() {
     let isFirst = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -83,7 +83,7 @@ package final class UploadStore: Sendable {
     catalogue.close()
     core.noteAlive()
     core.catalogue = nil
-    // Uploads hold the core, which holds the uploads.
+    // This breaks the cycle of references between the core and its uploads.
     core.clear()
     core.spares.clear()
     directoryLock.release()
@@ -91,43 +91,43 @@ package final class UploadStore: Sendable {
 
   // MARK: Facts
 
-  /// Bytes all uploads together may take.
+  /// The most bytes of all uploads together.
   package var capacity: UInt64 { core.budget.disk.maxSize }
-  /// Bytes of the largest upload that one client can bring.
+  /// The most bytes of a single upload: the share of one client.
   package var largestUpload: UInt64 { core.budget.share }
-  /// Uploads that wait for their client go when it asked nothing for so long.
+  /// The time without a request of its client after which a waiting upload is removed.
   package var expireAfter: Duration { core.settings.expireAfter }
-  /// Bytes of uploads on disk, and promised to writers.
+  /// Bytes of uploads on disk, without their records.
   package var usedBytes: UInt64 { core.budget.disk.used - min(core.budget.kept, core.budget.disk.used) }
-  /// Bytes that are kept of uploads besides (``UploadRecord``).
+  /// Bytes of the records of uploads (``UploadRecord``).
   package var recordBytes: UInt64 { core.budget.kept }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }
 
-  /// `nil`, too, for an upload whose time is over.
+  /// Returns the upload; `nil` also if it has expired.
   package func find(_ id: UploadID) -> SpooledUpload? { core.findLiving(id) }
-  /// Whether there was such an upload within the last day, which ``find(_:)`` does not find.
+  /// Whether the upload was removed within the last day, or has expired: ``find(_:)`` does not find it any more.
   package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.isOver(id) }
-  /// All that are live.
+  /// All uploads that are not removed.
   package var uploads: [SpooledUpload] { core.uploads }
   /// Whether the upload is one of this spool.
   package func holds(_ upload: SpooledUpload) -> Bool { upload.core === core }
 
-  /// Runs on a thread of the store after an order of the operator was carried out: after
-  /// ``UploadOrder/Kind/resend`` the upload is complete and somebody has to deliver it.
+  /// Called on a thread of the store after an order of the operator was carried out. After ``UploadOrder/Kind/resend`` the upload
+  /// is complete, and the callee has to deliver it.
   package var onOrder: (@Sendable (UploadOrder, SpooledUpload) -> Void)? {
     get { core.onOrder.withLock { $0 } }
     set { core.onOrder.withLock { $0 = newValue } }
   }
 
-  /// Waits until all that happened so far is recorded. Blocking; for tests.
+  /// Waits until all changes so far are recorded. Blocking; for tests.
   @discardableResult
   func flush() -> Bool { catalogue.barrier() }
 }
 
 extension UploadStore {
-  /// Whether the directory of that path is this store's, which has it open.
+  /// Whether the directory at that path is the one that this store has open.
   package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
 
-  /// The directory was moved: from now on it is there.
+  /// Notes that the directory was moved to this path.
   package func move(to path: String) { core.place.move(to: path) }
 }

@@ -5,19 +5,19 @@ import PawlLoop
 import PawlObserve
 import PawlUpload
 
-/// What the parts of one spool share.
+/// The state that all parts of one spool share.
 final class SpoolCore: Sendable {
   let settings: UploadStoreSettings
   let pool: WorkerPool
-  /// For what takes as long as an upload is large: a pool of its own, so that nobody's sync waits for it.
+  /// The pool for work that takes longer for larger uploads. It is separate, so that syncs need not wait for it.
   let longJobs: WorkerPool
   let events: EventLog
   let clock: any LoopClock
   let budget: UploadBudget
-  /// What the clocks said when the spool was opened.
+  /// The monotonic and the wall clock time at which the spool was opened.
   let startedAt: Monotonic
   let startedWall: Int64
-  /// Reads the catalogue beside its writer. In the pool.
+  /// A connection that reads the catalogue beside its writer. Used in the pool.
   let reader: Locked<Database>
   let spares: UploadFileSpares
   let place: StorePlace
@@ -53,7 +53,7 @@ final class SpoolCore: Sendable {
 
   // MARK: The catalogue
 
-  /// What nobody may ask for changes nothing, and is told of.
+  /// Logs an event that is impossible in the present phase: a mistake of pawl. It changes nothing.
   func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
     guard step == .impossible else { return }
     events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "\(event)"])
@@ -69,7 +69,7 @@ final class SpoolCore: Sendable {
       then: completion)
   }
 
-  /// Records the upload as it is then; durably unless the spool is not.
+  /// Records the upload as it is at the commit; durably, unless the spool is configured not to be durable.
   func record(_ upload: SpooledUpload, durably: Bool = true, then completion: @escaping @Sendable (Bool) -> Void) {
     guard let catalogue else { return completion(false) }
     catalogue.record(upload, durably: durably && settings.isDurable, then: completion)
@@ -77,16 +77,16 @@ final class SpoolCore: Sendable {
 
   func noteDirty(_ upload: SpooledUpload, soon: Bool = false) { catalogue?.noteDirty(upload, soon: soon) }
 
-  /// In the pool, or here where that has stopped.
+  /// Runs `work` in the pool, or at once on this thread if the pool has stopped.
   func perform(_ work: @escaping @Sendable () -> Void) { if !pool.run(work) { work() } }
 
-  // MARK: Who is there
+  // MARK: Uploads
 
   var uploads: [SpooledUpload] { live.withLock { Array($0.values) } }
   func find(_ id: UploadID) -> SpooledUpload? { live.withLock { $0[id] } }
   func isTombstone(_ id: UploadID) -> Bool { tombstones.withLock { $0[id] != nil } }
 
-  /// `false` when the name is taken.
+  /// Adds an upload. `false`: its id is taken.
   func add(_ upload: SpooledUpload) -> Bool {
     guard !isTombstone(upload.id) else { return false }
     return live.withLock { live in
@@ -104,7 +104,7 @@ final class SpoolCore: Sendable {
 
   func bury(_ id: UploadID, at time: Int64) { tombstones.withLock { $0[id] = time } }
 
-  /// Tombstones from before `time`, and of the others the oldest beyond `limit`: they are forgotten now.
+  /// Removes and returns the tombstones from before `time`, and the oldest ones beyond `limit`.
   func takeTombstones(before time: Int64, limit: Int) -> [UploadID] {
     tombstones.withLock { tombstones in
       var old = tombstones.filter { $0.value < time }.map(\.key)
@@ -118,13 +118,14 @@ final class SpoolCore: Sendable {
     }
   }
 
-  /// Looks after this upload once a second, until it is calm.
+  /// Adds an upload to the list that is looked after once a second, until it is calm.
   func stir(_ upload: SpooledUpload) { restless.withLock { $0[upload.id] = upload } }
-  /// Those that have to be looked after, and those that had to be until now.
-  /// - Parameter moment: what was written to after it may be sent soon: its file stays open.
+  /// Returns the uploads that have to be looked after, and those that no longer have to, which leave the list.
+  /// - Parameter moment: an upload that was written to after this moment stays in the list: it may be delivered soon, and its file
+  ///   stays open.
   func takeRestless(since moment: Monotonic) -> (restless: [SpooledUpload], calmed: [SpooledUpload]) {
     restless.withLock { restless in
-      // Whoever writes after this look stirs the upload again.
+      // A write after this check adds the upload to the list again (``stir(_:)``).
       let calmed = restless.values.filter { upload in
         upload.state.withLock { $0.isCalm && $0.lastWrite <= moment && $0.isFileIdle }
       }

@@ -4,18 +4,18 @@ package import PawlHTTP
 package import PawlLoop
 package import PawlUpload
 
-/// One upload in the spool. Any thread; completions run on the loop that was given, never within the call.
+/// One upload in the spool. Any thread; completions run on the given loop, never within the call.
 package final class SpooledUpload: Sendable {
   package let id: UploadID
   private let from: Locked<UploadOrigin>
-  /// Who counts for it: of ``origin``, what never goes, at hand without a lock.
+  /// The client whose limits it counts against: a copy from ``origin`` that needs no lock.
   package let client: [UInt8]
   let concatenation: UploadOrigin.Concatenation
   /// ``UploadOrigin/largest``.
   package let largest: UInt64
   /// Wall clock, seconds since 1970.
   package let createdAt: Int64
-  /// When it was made, if this process did.
+  /// When it was created, if this process created it.
   let bornAt: Monotonic?
   let core: SpoolCore
   let state: Locked<UploadState>
@@ -29,11 +29,11 @@ package final class SpooledUpload: Sendable {
     (self.core, state) = (core, Locked(UploadState(row, charge)))
   }
 
-  /// Where it comes from and where it goes. Of one that was answered without the fields of its request: nothing is
-  /// asked with them any more.
+  /// Where the upload comes from and where it goes. Once it is answered, without the fields of its request, which are not needed
+  /// any more.
   package var origin: UploadOrigin { from.withLock { $0 } }
 
-  /// Nothing has to be sent any more: the memory is for others.
+  /// Frees the memory that was only needed for the delivery.
   func slim() {
     from.withLock { $0 = $0.slimmed() }
   }
@@ -53,8 +53,8 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// `change` runs on `loop` after each change of phase, durable offset or last refusal until the observation is let
-  /// go of, on that loop. Changes are joined: look at ``status``. On the loop.
+  /// Calls `change` on `loop` after changes of the phase, the durable offset or the last refusal, until the observation is released
+  /// there. Several changes may be joined into one call: read ``status``. On the loop.
   package func observe(on loop: EventLoop, _ change: @escaping () -> Void) -> UploadObservation {
     loop.preconditionOnLoop()
     let observation = UploadObservation(of: self, change)
@@ -74,14 +74,14 @@ package final class SpooledUpload: Sendable {
   /// Opens the bytes for sending.
   package func openBody(on loop: EventLoop, then: @escaping (Result<UploadBody, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
-    // As a rule it was written a moment ago, and is open still.
+    // Usually the file was written a moment ago, and is still open.
     if let body = openedBody { return reply.send(.success(body)) }
     let isQueued = core.pool.run { [self] in reply.send(openBody()) }
     if !isQueued { reply.send(.failure(.dropped)) }
   }
 
   private var openedBody: UploadBody? {
-    // At the end of the process nothing is begun any more.
+    // The spool is closed, at the end of the process: no new work is begun.
     guard core.catalogue != nil else { return nil }
     return state.withLock { state in
       guard !state.isFreed, let descriptor = state.descriptor else { return nil }
@@ -103,7 +103,7 @@ package final class SpooledUpload: Sendable {
 
   // MARK: Small facts
 
-  /// The whole length, once or the same again; `false`: it contradicts what is known.
+  /// Declares the length of the upload. It may be declared again with the same value; `false`: it contradicts what is known.
   package func declare(length: UInt64) -> Bool {
     state.withLock { state in
       if let known = state.row.length { return known == length }
@@ -114,19 +114,19 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// Whether somebody has the right to add to it, or is about to get it.
+  /// Whether a request has the right to add bytes, or is about to get it.
   package var isBeingWritten: Bool {
     state.withLock { $0.hold.isWanted }
   }
 
-  /// Where the last request that added to it said that the upload ends; `nil`: it did not, or brought less.
+  /// The length at which the last appending request completes the upload; `nil`: it does not, or it ended before that length.
   package var expectedEnd: UInt64? { state.withLock { $0.row.finalAt } }
 
-  /// `Authorization` and `Cookie` of the latest request of the same owner.
+  /// Records `Authorization` and `Cookie` of the latest request of the same user.
   package func refreshCredentials(_ fields: Fields) {
     let bytes = FieldsCoding.serialize(fields)
     let known = state.withLock { $0.row.credentials?.count ?? 0 }
-    // A fresh token is as long as the one before; what is much longer has to find room.
+    // A new token is usually as long as the one before; for a much longer one there has to be room.
     if bytes.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
       guard core.budget.hasRoom(client, UInt64(bytes.count - known)) else { return }
     }
@@ -138,15 +138,15 @@ package final class SpooledUpload: Sendable {
     recount()
   }
 
-  /// So long they may always become, bytes.
+  /// The length up to which credentials are always accepted, in bytes.
   private static let ordinaryCredentials = 4096
 
-  /// `nil` where none came since the creation, and once the upload is answered.
+  /// The latest credentials; `nil`: none came since the creation, or the upload is answered.
   package var credentials: Fields? {
     state.withLock { $0.row.phase == .answered ? nil : $0.row.credentials }.flatMap(FieldsCoding.fields)
   }
 
-  /// What stands for the credentials that the answer was given to, as it was said with it. Empty: any of the owner's.
+  /// The marks of the credentials that may have the answer, as recorded with it. Empty: all credentials of the same user.
   package var askers: [[UInt8]] {
     let kept = state.withLock { $0.row.phase == .answered ? $0.row.credentials : nil }
     return kept.flatMap(FieldsCoding.fields)?.all(named: Self.askerField).map(Array.init) ?? []
@@ -169,7 +169,7 @@ package final class SpooledUpload: Sendable {
     notify()
   }
 
-  /// The answer to the last attempt, where it did not consume the upload; telling it wakes the observers.
+  /// The response to the last attempt, if it did not consume the upload. Setting it notifies the observers.
   package var lastRefusal: UploadLastRefusal? {
     get { state.withLock { $0.lastRefusal } }
     set {
@@ -196,13 +196,13 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// What was made of this part was answered: it goes soon, unless it goes earlier.
+  /// Notes that the concatenation made from this part was answered: the part is removed soon.
   func wasUsed() {
     guard concatenation == .partial, giveUpAt == nil else { return }
     drop(at: core.clock.wallSeconds() + SpoolCore.usedPartAge)
   }
 
-  /// What it is from now on for the limits of its client.
+  /// Sets what the upload counts as for the limits of its client.
   func count(as place: UploadBudget.Place) {
     let before = state.withLock { state in
       defer { state.place = place }
@@ -216,7 +216,7 @@ package final class SpooledUpload: Sendable {
   /// Wall seconds.
   package var nextAttempt: Int64? { state.withLock { $0.row.nextAttempt } }
 
-  /// Changes the row and has that recorded soon: not before what it says of its bytes is so, while it is being made.
+  /// Changes the row, which is recorded soon; while the upload is being created, together with its first row.
   func change(_ body: (inout UploadRow) -> Bool) {
     let isChanged = state.withLock { state in
       guard state.row.phase != .removed, body(&state.row) else { return false }
@@ -226,7 +226,7 @@ package final class SpooledUpload: Sendable {
     if isChanged { core.noteDirty(self) }
   }
 
-  /// Wall seconds; `nil` for what is kept until somebody decides.
+  /// Returns when the upload is to be collected, in wall seconds; `nil`: it is kept until the operator or the origin decides.
   func expires(_ row: UploadRow) -> Int64? {
     switch row.phase {
     case .open, .invalid: return expiry(row)
@@ -242,7 +242,7 @@ package final class SpooledUpload: Sendable {
   }
 }
 
-/// Lets an observer look away when it is let go of. Of one loop.
+/// An observation of an upload, which ends when it is released. Used on one loop.
 package final class UploadObservation {
   private weak var upload: SpooledUpload?
   private var change: (() -> Void)?
@@ -256,19 +256,19 @@ package final class UploadObservation {
 
   fileprivate func changed() { change?() }
 
-  /// Nothing is told any more.
+  /// Ends the observation: `change` is not called any more.
   package func cancel() {
     change = nil
     _ = upload?.state.withLock { [number] in $0.observers.removeValue(forKey: number) }
   }
 }
 
-/// The bytes of a completed upload; the file stays open while this lives.
+/// The bytes of a completed upload. The file stays open while this is retained.
 package struct UploadBody: Sendable {
   package let fd: CInt
-  /// Bytes.
+  /// The number of bytes.
   package let count: UInt64
-  /// What keeps the file open.
+  /// The object that keeps the file open.
   package let owner: any AnyObject & Sendable
 
   package init(fd: CInt, count: UInt64, owner: any AnyObject & Sendable) {

@@ -2,8 +2,8 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// What uploads may occupy: the spool's own budget, and of it each client's share. Received bytes count, and of a
-/// transfer under way what is promised to it; a declared length alone locks nothing.
+/// The room for uploads: the budget of the spool, and each client's share of it. Received bytes count, and for running transfers
+/// the bytes promised to them; a declared length alone reserves nothing.
 final class UploadBudget: Sendable {
   private struct Use {
     var openCount = 0
@@ -11,26 +11,26 @@ final class UploadBudget: Sendable {
     /// Received and promised.
     var bytes: UInt64 = 0
   }
-  /// What an upload is for the limits of its client.
+  /// What an upload counts as for the limits of its client.
   enum Place {
     case none, open
-    /// A part of a concatenation that has all its bytes: nothing comes any more, and it waits for the whole.
+    /// A part of a concatenation that has all its bytes, and waits for the concatenation.
     case wholePart
   }
 
   let disk: DiskBudget
-  /// Of ``disk`` what is kept of uploads besides their bytes.
+  /// The part of ``disk`` that is used for the records of uploads (``UploadRecord``).
   private let keptBytes = Locked<UInt64>(0)
   /// The most bytes of one client.
   let share: UInt64
   private let openLimit: Int
   private let clients = Locked([[UInt8]: Use]())
 
-  /// Promised to a writer at the beginning, bytes.
+  /// Bytes promised to a writer at the beginning.
   static let leastStep: UInt64 = 256 << 10
-  /// Promised to one writer at the most, bytes.
+  /// The most bytes promised to one writer.
   static let step: UInt64 = 64 << 20
-  /// Whole parts that a client may have for each upload that it may have open.
+  /// How many complete parts a client may have for each open upload that it may have.
   static let wholePartsPerOpen = 10
 
   init(_ disk: DiskBudget, sharePercent: Int, openLimit: Int) {
@@ -39,8 +39,8 @@ final class UploadBudget: Sendable {
     share = percent == 100 ? disk.maxSize : disk.maxSize / 100 * percent
   }
 
-  /// Counts a new upload of this client, or says why not. A client without a name has no share.
-  /// - Parameter record: what is kept of it besides its bytes.
+  /// Counts a new upload of this client; returns `nil`, or why it is refused. A client without a name has no share.
+  /// - Parameter record: the size of its record (``UploadRecord``).
   func admit(
     _ client: [UInt8], length: UInt64?, isPart: Bool = false, record: UInt64 = 0
   ) -> UploadStoreRefusal? {
@@ -66,19 +66,19 @@ final class UploadBudget: Sendable {
     }
   }
 
-  // MARK: What is kept besides bytes
+  // MARK: Records
 
-  /// Bytes, of all uploads together.
+  /// Bytes of the records of all uploads together.
   var kept: UInt64 { keptBytes.withLock { $0 } }
 
-  /// So much is kept of an upload now. What is known already is not refused: it counts against what comes.
+  /// Notes the new size of the record of an upload. That is never refused, but leaves less room for new uploads.
   func keep(_ client: [UInt8], from old: UInt64, to new: UInt64) {
     guard old != new else { return }
     noteKept(from: old, to: new)
     change(client) { $0.bytes = $0.bytes - min(old, $0.bytes) + new }
   }
 
-  /// Whether this client may keep so many bytes more.
+  /// Whether there is room for `bytes` more in records of this client.
   func hasRoom(_ client: [UInt8], _ bytes: UInt64) -> Bool {
     guard disk.shortfall(bytes) == 0 else { return false }
     guard !client.isEmpty else { return true }
@@ -90,11 +90,10 @@ final class UploadBudget: Sendable {
     keptBytes.withLock { $0 = $0 - min(old, $0) + new }
   }
 
-  // MARK: Others
+  // MARK: Bytes
 
-  /// Counts one that is made of others, whole from the start and so never open, and promises its bytes. Of what this
-  /// client has, `replaced` bytes are those of the parts, which go soon after the whole was answered: they do not stand
-  /// in its way.
+  /// Counts a concatenation, which is complete from the start and so never open, and reserves its bytes. `replaced` bytes of this
+  /// client are those of its parts, which are removed soon after the answer: they do not count against the share here.
   func admitWhole(
     _ client: [UInt8], length: UInt64, replacing replaced: UInt64, record: UInt64 = 0
   ) -> UploadStoreRefusal? {
@@ -120,14 +119,14 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// An upload that was there at the start.
+  /// Counts an upload that was found at the start.
   func recover(_ client: [UInt8], bytes: UInt64, as place: Place) {
     disk.charge(bytes)
     change(client) { $0.bytes += bytes }
     move(client, from: .none, to: place)
   }
 
-  /// An upload is not open any more.
+  /// Notes that an upload is not open any more.
   func leave(_ client: [UInt8]) { move(client, from: .open, to: .none) }
 
   func move(_ client: [UInt8], from old: Place, to new: Place) {
@@ -143,7 +142,7 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// As much of `wanted` as the spool and the client's share have room for.
+  /// Promises as much of `wanted` as the spool and the client's share have room for, and returns how much that is.
   func promise(_ client: [UInt8], upTo wanted: UInt64) -> UInt64 {
     guard !client.isEmpty else { return disk.reserve(upTo: wanted) }
     return clients.withLock { clients in
@@ -155,7 +154,7 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// Takes so many bytes for this client, all or none of them.
+  /// Takes `bytes` for this client, all or none of them. Returns `nil`, or why there is no room.
   func take(_ client: [UInt8], _ bytes: UInt64) -> UploadStoreRefusal? {
     let granted = promise(client, upTo: bytes)
     guard granted < bytes else { return nil }
@@ -163,14 +162,14 @@ final class UploadBudget: Sendable {
     return disk.shortfall(bytes) == 0 ? .clientShare : .full
   }
 
-  /// A promise ends without bytes.
+  /// Gives back promised room that was not used.
   func giveBack(_ client: [UInt8], _ bytes: UInt64) {
     guard bytes > 0 else { return }
     disk.release(bytes)
     forget(client, bytes)
   }
 
-  /// Received bytes do not count for the client any more; the disk has its own account of them.
+  /// Subtracts received bytes from the client; ``disk`` counts them separately.
   func forget(_ client: [UInt8], _ bytes: UInt64) { change(client) { $0.bytes -= min(bytes, $0.bytes) } }
 
   private func change(_ client: [UInt8], _ body: (inout Use) -> Void) {

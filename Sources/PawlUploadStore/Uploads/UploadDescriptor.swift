@@ -3,8 +3,9 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// An open file of an upload, closed in the pool when the last one lets go of it; the file of an upload that is over then
-/// becomes another's. Who calls the kernel with `raw` keeps this for as long: the number may be another file's after it.
+/// An open file of an upload, closed in the pool when the last reference is released. The file of an upload that is over is then
+/// kept for a later upload. A caller of the kernel with `raw` has to retain this meanwhile: after it the number may belong to
+/// another file.
 final class UploadDescriptor: Sendable {
   let raw: CInt
   private let core: SpoolCore
@@ -15,7 +16,7 @@ final class UploadDescriptor: Sendable {
     (self.raw, self.core, self.charge) = (raw, core, charge)
   }
 
-  /// The upload needs its file no more: it goes with this.
+  /// Marks the file as not needed any more: it is removed or reused when this is deallocated.
   func retire(_ id: UploadID) {
     let path = core.path(of: id)
     nameOfOver.withLock { $0 = path }

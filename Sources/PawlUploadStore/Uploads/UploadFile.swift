@@ -3,9 +3,9 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// The files under `bodies/`: 32 hexadecimal digits each, 0600. All calls block: in the pool.
+/// The files under `bodies/`: their names are 32 hexadecimal digits, their mode is 0600. All calls block: use the pool.
 enum UploadFile {
-  /// Makes an empty one; `durably`: its name, too.
+  /// Creates an empty file; `durably`: also syncs its name.
   static func create(_ id: UploadID, durably: Bool, _ core: SpoolCore, _ charge: DiskCharge) throws(StoreError)
     -> UploadDescriptor
   {
@@ -41,7 +41,7 @@ enum UploadFile {
     }
   }
 
-  /// One buffer's worth, through memory.
+  /// Copies one buffer through memory. Returns how many bytes that was.
   private static func pump(
     _ source: CInt, to target: CInt, from: UInt64, at offset: UInt64, count: UInt64, _ buffer: inout [UInt8]
   ) throws(StoreError) -> UInt64 {

@@ -4,14 +4,15 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// Empty files of one spool, for uploads to come: where many come and go, file systems (ext4 without its journal) search
-/// long for an inode that was not freed a moment ago, a sixth of what an upload of 1 MiB cost. All calls block: in the pool.
+/// Keeps empty files of one spool for later uploads. Where many files are created and removed, some file systems (ext4 without a
+/// journal) search long for an inode that was not freed a moment ago; that was a sixth of the cost of an upload of 1 MiB. All calls
+/// block: use the pool.
 ///
-/// A file comes here empty, when nobody has it open any more and after it is on record that its upload is over: with
-/// `durability = data` on the disk. Without, a power cut may undo the record, but not so that the old name stands for the
-/// new bytes: file systems keep the order of both (where they have no journal, blocks are mixed up like that anyway).
+/// A file is emptied and kept when it is not open any more, and the end of its upload is recorded; with `durability = data` that
+/// record is on disk. Otherwise a power cut may undo the record, but the old name never has the new bytes: file systems keep the
+/// order of both (without a journal, blocks may be mixed up like that anyway).
 final class UploadFileSpares: Sendable {
-  /// Each holds a descriptor.
+  /// The most files that are kept. Each has an open descriptor.
   static let limit = DescriptorLimit.spare(atMost: 256)
 
   private struct Spare: Sendable {
@@ -30,13 +31,13 @@ final class UploadFileSpares: Sendable {
 
   private var directory: String { place.path + "/spares" }
 
-  /// Makes the directory, and drops what a process that was killed has left in it.
+  /// Makes the directory, and removes the files that a killed process has left in it.
   func open() throws(StoreError) {
     try Files.makeDirectories(directory)
     for name in try Files.names(in: directory) { try Files.unlink("\(directory)/\(name)") }
   }
 
-  /// An empty file, open for reading and writing, that is called `path`: one of those that wait, or else a new one.
+  /// Returns an empty file named `path`, open for reading and writing: a spare one, or a new one.
   func file(called path: String) throws(StoreError) -> CInt {
     if let spare = waiting.withLock({ $0.popLast() }) {
       if pawl_rename_noreplace(spare.path, path) == 0 { return spare.descriptor }
@@ -45,7 +46,7 @@ final class UploadFileSpares: Sendable {
     return try Files.open(path, O_RDWR | O_CREAT | O_EXCL)
   }
 
-  /// Frees what the file holds, and keeps or removes the file.
+  /// Empties the file, and keeps or removes it.
   func give(_ descriptor: CInt, _ path: String) {
     let isWanted = waiting.withLock { $0.count < Self.limit }
     guard isWanted, ftruncate(descriptor, 0) == 0 else { return drop(descriptor, path) }
@@ -59,7 +60,7 @@ final class UploadFileSpares: Sendable {
     if !isKept { drop(descriptor, spare.path) }
   }
 
-  /// At the end.
+  /// Removes all spare files, at the end.
   func clear() {
     let spares = waiting.withLock { waiting in
       defer { waiting = [] }

@@ -1,24 +1,26 @@
 import PawlDisk
 
-/// Whose the file of an upload is.
+/// The state of the file of an upload: whether it may be reused.
 enum UploadFileState: Hashable {
-  /// The upload's alone: one descriptor, which all who need it share.
+  /// There is one descriptor of it, which all users share.
   case own
-  /// Opened anew after a failed sync: somebody may have it open besides. It never becomes another's.
+  /// It was opened again after a failed sync, and may have a second descriptor. It is never reused for another upload.
   case reopened
-  /// The upload needs it no more.
+  /// The upload does not need it any more.
   case freed
 
   mutating func wasReopened() { if self == .own { self = .reopened } }
 
-  /// - Returns: whether another upload may have it; `nil`: it was freed before.
+  /// Notes that the file is not needed any more.
+  /// - Returns: whether it may be reused for another upload; `nil`: it was freed before.
   mutating func wasFreed() -> Bool? {
     defer { self = .freed }
     return self == .freed ? nil : self == .own
   }
 }
 
-/// Whether a sync of the file is under way, and who waits for it. One at a time: the kernel tells of a failure once.
+/// The sync of a file that is under way, with the callers that wait for it. One at a time, because the kernel reports a failure
+/// only once.
 enum UploadSyncing {
   case idle
   case running([SyncWaiter])
@@ -27,33 +29,35 @@ enum UploadSyncing {
 
   private var waiters: [SyncWaiter] { if case .running(let waiters) = self { waiters } else { [] } }
 
+  /// Adds a waiter.
   /// - Returns: whether a sync has to be begun.
   mutating func join(_ waiter: SyncWaiter) -> Bool {
     defer { self = .running(waiters + [waiter]) }
     return !isRunning
   }
 
-  /// Begins one that nobody waits for; `false`: one is under way.
+  /// Begins a sync without waiters; `false`: one is under way.
   mutating func begin() -> Bool {
     guard !isRunning else { return false }
     self = .running([])
     return true
   }
 
-  /// One round is done. Where all who waited are satisfied, it was the last.
+  /// Ends one round. It was the last one if all waiters are satisfied.
   mutating func satisfied(where isOver: (SyncWaiter) -> Bool) -> (satisfied: [SyncWaiter], isLast: Bool) {
     let left = waiters.filter { !isOver($0) }
     defer { self = left.isEmpty ? .idle : .running(left) }
     return (waiters.filter(isOver), left.isEmpty)
   }
 
-  /// - Returns: who waited.
+  /// Ends the sync.
+  /// - Returns: the waiters that are left.
   mutating func end() -> [SyncWaiter] {
     defer { self = .idle }
     return waiters
   }
 
-  /// Nothing is left of the bytes behind `offset`: nobody waits for them.
+  /// Limits all waiters to `offset`, since the bytes behind it do not count any more.
   mutating func goBack(to offset: UInt64) {
     guard case .running(let waiters) = self else { return }
     self = .running(
@@ -61,31 +65,32 @@ enum UploadSyncing {
   }
 }
 
-/// Somebody who waits until so many bytes are synced.
+/// A caller that waits until the first `target` bytes are synced.
 struct SyncWaiter {
   let target: UInt64
-  /// It is about bytes that are being verified, and may go away again.
+  /// Whether it waits for bytes that are being verified, and may be removed again.
   let isAhead: Bool
   let then: @Sendable (StoreError?) -> Void
 }
 
-/// How far an upload has come into the catalogue.
+/// How far an upload has been recorded in the catalogue.
 enum UploadMaking: Hashable {
-  /// Its row has not been taken yet.
+  /// Its row has not been taken for a commit yet.
   case new
-  /// Its row is on its way.
+  /// Its row is part of a commit.
   case inserted
-  /// It has all that it was made with, and is on record: before that nothing is done with it.
+  /// It is completely created and recorded. Before that nothing else is done with it.
   case made
 
-  /// - Returns: whether the row is a new one.
+  /// Notes that the row was taken for a commit.
+  /// - Returns: whether it is the first row, which is inserted.
   mutating func rowTaken() -> Bool {
     guard self == .new else { return false }
     self = .inserted
     return true
   }
 
-  /// The first row is on record. `false`: none was taken, or it was before, which is impossible.
+  /// Notes that the first row is recorded. `false`: none was taken, or it was recorded before; both are impossible.
   mutating func wasMade() -> Bool {
     guard self == .inserted else { return false }
     self = .made

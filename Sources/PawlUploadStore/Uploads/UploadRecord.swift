@@ -2,20 +2,21 @@ import PawlDisk
 package import PawlLoop
 import PawlUpload
 
-/// What is kept of an upload besides its bytes: what it was asked with, what answered it, its row. It counts for its client
-/// and for the spool as the bytes do: else many small uploads would fill a disk for nothing.
+/// The size of the record of an upload, which is all that is kept besides its bytes: its row, its request, its answer. It counts
+/// against the limits of client and spool as the bytes do; otherwise many small uploads could fill a disk without counting.
 enum UploadRecord {
-  /// Of any upload that is remembered: its row and the entries of indexes, bytes.
+  /// Bytes for each upload that is remembered: its row and the entries of indexes.
   static let row: UInt64 = 512
-  /// Of one that has a file besides: what its last block leaves unused, bytes.
+  /// Bytes for each upload with a file: the unused rest of its last block.
   static let file: UInt64 = 4096
 
-  /// Of a new upload.
+  /// Returns the size for a new upload.
   static func size(of origin: UploadOrigin) -> UInt64 { row + file + UInt64(origin.serialize().count) }
 
+  /// Returns the size for an upload with this row.
   /// - Parameters:
-  ///   - origin: as it is now: of one that is over the fields of its request are gone.
-  ///   - answer: ``size(of:)`` of the answer, 0 without one.
+  ///   - origin: as it is now: without the fields of its request if the upload is over.
+  ///   - answer: the size of the answer; 0: there is none.
   static func size(of origin: UploadOrigin, _ row: UploadRow, answer: UInt64) -> UInt64 {
     switch row.phase {
     case .removed: 0
@@ -31,7 +32,7 @@ enum UploadRecord {
 }
 
 extension SpooledUpload {
-  /// Counts what is kept of it now.
+  /// Counts the present size of its record.
   func recount() {
     guard core.settings.countsRecords else { return }
     let origin = origin
@@ -43,7 +44,7 @@ extension SpooledUpload {
     core.budget.keep(client, from: before, to: now)
   }
 
-  /// Nothing is kept of it any more.
+  /// Counts its record as removed.
   func forgetRecord() {
     let before = state.withLock { state in
       defer { state.kept = 0 }
@@ -54,7 +55,8 @@ extension SpooledUpload {
 }
 
 extension SpooledUpload {
-  /// The origin's answer. One that is not in memory any more is read from the catalogue here: some milliseconds.
+  /// The origin's final response. If it is not in memory any more, it is read from the catalogue, which blocks for some
+  /// milliseconds.
   package var answer: UploadAnswer? {
     let (kept, phase) = state.withLock { ($0.answer, $0.row.phase) }
     guard kept == nil, phase == .answered else { return kept }
@@ -66,7 +68,7 @@ extension SpooledUpload {
     }
   }
 
-  /// As ``answer``, read in the pool.
+  /// Returns ``answer``, read in the pool if necessary.
   package func loadAnswer(on loop: EventLoop, then: @escaping (UploadAnswer?) -> Void) {
     let reply = LoopReply(on: loop, then)
     if let kept = state.withLock({ $0.answer }) { return reply.send(kept) }
@@ -75,7 +77,7 @@ extension SpooledUpload {
 }
 
 extension UploadOrigin {
-  /// Of an upload that is over: nothing has to be sent any more, and the room is for others.
+  /// Returns a copy without what is only needed for the delivery.
   func slimmed() -> UploadOrigin {
     var slim = self
     slim.head.fields = .init()
@@ -87,9 +89,9 @@ extension UploadOrigin {
 }
 
 extension SpoolCore {
-  /// Of what is kept of answered uploads, the oldest goes where it is more than half of its client's share, or of the spool:
-  /// what comes needs the room more. So it does where their records take more memory than they may.
-  /// - Parameter answered: in the order in which they go.
+  /// Removes the oldest answered uploads while the records of all of them take more than half of their client's share, or of the
+  /// spool, or more memory than they may. New uploads need that room.
+  /// - Parameter answered: in the order in which they are to be removed.
   func trimRecords(_ answered: [SpooledUpload]) {
     guard settings.countsRecords else { return }
     let (own, all) = (budget.share / 2, budget.disk.maxSize / 2)

@@ -2,62 +2,62 @@ import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// What changes of an upload in memory. Its lock is held for look-ups and updates only, never over IO.
+/// The state of an upload in memory. Its lock is held for look-ups and updates only, never during IO.
 struct UploadState {
-  /// What is recorded next; its `offset` is what is synced.
+  /// The row that is recorded next; its `offset` is what is synced.
   var row: UploadRow
-  /// Contiguous bytes in the file that count.
+  /// The number of contiguous bytes in the file that count.
   var written: UInt64
   /// Where the next byte goes: beyond `written` while content is verified.
   var end: UInt64
-  /// Synced, recorded durably, and so told.
+  /// The number of bytes that are synced and durably recorded, and so may be told to clients.
   var durable: UInt64
-  /// Bytes of the file that a sync has covered, those that are being verified, too. Says how much the disk has still to
-  /// write; nothing is told or recorded by it.
+  /// The number of bytes of the file that a sync has covered, with those that are being verified. Only used to know how much the
+  /// disk still has to write; it is neither told nor recorded.
   var syncedEnd: UInt64
 
-  // What is recorded.
+  // The record in the catalogue.
   var making = UploadMaking.new
-  /// Counts changes of the row; what was taken for the commit under way; what is durable.
+  /// The revision counts changes of the row. `takenRevision` is that of the commit under way, `durableRevision` the durable one.
   var revision: UInt64 = 1
   var takenRevision: UInt64 = 0
   var durableRevision: UInt64 = 0
   var takenOffset: UInt64 = 0
   var transition: UploadTransition?
-  /// Transitions that wait for the one under way.
+  /// Transitions that wait for ``transition``, the one under way.
   var queue: [UploadTransition] = []
 
-  // Who writes.
+  // The right to write, and what is written.
   var hold = WritingRight<PendingHold>()
-  /// The file has to be cut here before anybody writes.
+  /// The offset at which the file has to be cut before the next write.
   var goBack: UInt64?
-  /// Room promised to the holder, bytes.
+  /// Bytes promised to the holder.
   var promise: UInt64 = 0
-  /// When somebody got the right to write, or wrote.
+  /// When the right to write was last granted, or used.
   var lastWrite = Monotonic(nanoseconds: 0)
-  /// When bytes came last.
+  /// When the last bytes came.
   var lastByte = Monotonic(nanoseconds: 0)
-  /// When the phase changed last; zero when that was in another process.
+  /// When the phase last changed; zero: in another process.
   var lastChange = Monotonic(nanoseconds: 0)
-  /// What the wall clock says has to go does not go before this: it may have been set forward.
+  /// The earliest time at which the upload may be removed because of a wall clock time: the wall clock may have been set forward.
   var notBefore = Monotonic(nanoseconds: 0)
-  /// What it counts as for its client's limits.
+  /// What the upload counts as for its client's limits.
   var place: UploadBudget.Place
 
-  /// What is kept of it besides its bytes, as it is counted.
+  /// The size of its record, as it is counted (``UploadRecord``).
   var kept: UInt64 = 0
-  /// Of its answer, while it is kept.
+  /// The size of its answer, while that is kept.
   var answerSize: UInt64 = 0
 
   // The file.
   var charge: DiskCharge
-  /// Kept as long as anybody else holds it: nobody opens the file a second time meanwhile.
+  /// The descriptor, which is kept while any other object retains it, so that the file is not opened a second time.
   var descriptor: UploadDescriptor?
   var file = UploadFileState.own
-  /// Once it is, it stays so.
+  /// Whether the name of the file is synced. Never becomes `false` again.
   var isNameSynced = false
   var syncing = UploadSyncing.idle
-  /// Counts how often bytes that counted were taken back: what a sync covered before says nothing of those after.
+  /// Counts how often counted bytes were taken back. A sync that began before says nothing about bytes written after.
   var cutCount: UInt64 = 0
 
   // Only in memory.
@@ -72,7 +72,7 @@ struct UploadState {
     place = row.phase == .open ? .open : .none
   }
 
-  /// The row changed in a way that a crash must not forget.
+  /// Notes a change of the row that must survive a crash.
   mutating func touch() { revision += 1 }
 
   mutating func takePromise() -> UInt64 {
@@ -80,39 +80,39 @@ struct UploadState {
     return promise
   }
 
-  /// Nothing has to be looked after.
+  /// Whether the upload need not be looked after.
   var isCalm: Bool {
     durable >= written && durableRevision >= revision && promise == 0 && hold.isCalm && !syncing.isRunning
   }
 
   var isFreed: Bool { file == .freed }
 
-  /// Whether nobody has the file in hand.
+  /// Whether no other object retains the descriptor.
   var isFileIdle: Bool {
     mutating get { descriptor == nil || isKnownUniquelyReferenced(&descriptor) }
   }
 
-  /// Bytes that the disk has not got yet. Where uploads are not synced, those that are verified are none of them:
-  /// nothing would ever end the wait.
+  /// Returns how many bytes are not on disk yet. Without durability, bytes that are being verified are not counted: no sync would
+  /// ever end the wait for them.
   func unsynced(isDurable: Bool) -> UInt64 {
     guard hold.isVerifying else { return written - min(written, durable) }
     return isDurable ? end - min(end, max(syncedEnd, durable)) : 0
   }
 
-  /// Whether bytes may come, from somebody.
+  /// Whether the upload accepts bytes.
   var takesBytes: Bool { row.phase == .open && transition == nil }
 
-  /// Takes the right to write from whoever has it. What was being verified does not count.
+  /// Takes the right to write from its holder. Bytes that were being verified do not count.
   mutating func endHolder() -> Displacement { ended(hold.displaced()) }
 
-  /// The same, of one who has lost it.
+  /// Does the same for a holder that has lost the right already.
   mutating func ended(_ ended: WritingRight<PendingHold>.Ended) -> Displacement {
     if ended.leavesEnd { dropUnreachedEnd() }
     if ended.leavesUnverified { goBack = min(goBack ?? .max, written) }
     return Displacement(holder: ended.holder, promise: takePromise())
   }
 
-  /// Bytes behind `offset` count no more, nor does it where the request that brought them said that all ends.
+  /// Takes back the bytes behind `offset`, and the end that their request announced (``UploadRow/finalAt``).
   mutating func goBack(to offset: UInt64) {
     row.finalAt = nil
     touch()
@@ -129,15 +129,15 @@ struct UploadState {
     syncing.goBack(to: offset)
   }
 
-  /// What a request was to complete and has not, another one has to.
+  /// Forgets the end that a request announced but did not reach; another request has to complete the upload.
   private mutating func dropUnreachedEnd() {
     guard let total = row.finalAt, written != total else { return }
     row.finalAt = nil
     touch()
   }
 
-  /// The write that was under way counts, with its bytes. Whether a request that was overtaken meanwhile had brought all
-  /// is known now.
+  /// Ends the write under way, whose bytes count. Only now is it known whether a request that was overtaken meanwhile had brought
+  /// all its bytes.
   @discardableResult
   mutating func writeEnded() -> WritingRight<PendingHold>.WriteEnd {
     let end = hold.writeEnded()
@@ -145,34 +145,34 @@ struct UploadState {
     return end
   }
 
-  /// Who has to be told, and what goes back to the budget.
+  /// The holder that has to be told, and the bytes to give back to the budget.
   struct Displacement {
     let holder: LoopWeak<UploadWriter>?
     let promise: UInt64
   }
 }
 
-/// Somebody who took the upload over and waits until nobody writes.
+/// A takeover that waits until no write is under way.
 struct PendingHold: UploadClaim, Sendable {
   let writer: LoopWeak<UploadWriter>
   let isReadOnly: Bool
-  /// `false`: another was faster.
+  /// Called with `false` if another takeover came first.
   let reply: LoopReply<Bool>
 }
 
-/// A change of phase on its way to the catalogue.
+/// A change of phase that is being recorded in the catalogue.
 struct UploadTransition: Sendable {
   let event: UploadEvent
-  /// It counts in this phase only.
+  /// The only phase in which it applies; `nil`: each that the event allows.
   let phase: UploadPhase?
   let answer: UploadAnswer?
-  /// What the origin said where it did not take the upload.
+  /// The origin's response if it did not take the upload.
   let refusal: UploadLastRefusal?
-  /// What is logged with it.
+  /// The reason for the log.
   let why: String?
-  /// What of the row changes with the phase.
+  /// Changes the row together with the phase.
   var apply: @Sendable (inout UploadRow) -> Void
-  /// It is being recorded: the row that is taken has the new phase.
+  /// Whether it is being recorded: the row that is taken for the commit has the new phase then.
   var isRecording = false
   let then: @Sendable (Bool) -> Void
 
@@ -185,10 +185,10 @@ struct UploadTransition: Sendable {
     (self.apply, self.then) = (apply, then)
   }
 
-  /// All bytes are synced before, and there have to be as many as the length says.
+  /// Whether all bytes must be synced before, and be as many as the declared length.
   var needsAllBytes: Bool { event == .completed }
 
-  /// What it comes to: as the table says.
+  /// Returns the step by the table of ``UploadPhase/step(on:)``.
   func step(from phase: UploadPhase) -> UploadStep {
     if let only = self.phase, only != phase { return .refused }
     return phase.step(on: event)

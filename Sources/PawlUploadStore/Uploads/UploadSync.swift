@@ -2,10 +2,10 @@ import CLinux
 package import PawlDisk
 package import PawlLoop
 
-/// From the page cache to the disk, and only then into the row: what is told of an upload went both ways.
+/// Syncs bytes to the disk, and records them in the row only after that. Only an offset that went through both is told to clients.
 extension SpooledUpload {
-  /// Makes everything written so far durable; the offset may be told then. What is being verified goes to the disk with
-  /// it, and is told of later.
+  /// Makes everything written so far durable; then the offset may be told. Bytes that are being verified are synced too, but told
+  /// later.
   package func sync(on loop: EventLoop, then: @escaping (Result<UInt64, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
     let told = state.withLock { state -> UInt64? in
@@ -16,10 +16,11 @@ extension SpooledUpload {
     makeDurable { reply.send($0) }
   }
 
-  /// Syncs what was written so far without anybody waiting for it.
+  /// Syncs what was written so far; no caller waits for it.
   func syncByItself() { makeDurable { _ in } }
 
-  /// As it grows. What is verified only goes to the disk, so that little is left to be synced once it counts.
+  /// Syncs while the upload grows. Bytes that are being verified are only synced, not recorded, so that little is left to do once
+  /// they count.
   func syncBehindWriter() {
     if state.withLock({ $0.hold.isVerifying }) { syncBytes { _ in } } else { syncByItself() }
   }
@@ -35,8 +36,8 @@ extension SpooledUpload {
     }
   }
 
-  /// On the catalogue's thread, right after the commit: what ``takeChanges()`` gave last is recorded.
-  /// - Returns: what may be told.
+  /// Notes that what ``takeChanges()`` last returned is recorded. On the catalogue's thread, right after the commit.
+  /// - Returns: the offset that may be told.
   @discardableResult
   func noteRecorded(_ isRecorded: Bool, durably: Bool) -> UInt64 {
     guard isRecorded && durably else { return state.withLock { $0.durable } }
@@ -54,7 +55,7 @@ extension SpooledUpload {
 
   // MARK: The bytes
 
-  /// Syncs all bytes written so far; `then` on any thread. One sync at a time: the kernel tells of a failure once.
+  /// Syncs all bytes written so far; `then` runs on any thread. One sync at a time, because the kernel reports a failure only once.
   func syncBytes(_ then: @escaping @Sendable (StoreError?) -> Void) {
     enum Next { case done, wait, start }
     let next = state.withLock { state -> Next in
@@ -75,14 +76,14 @@ extension SpooledUpload {
     case .done: then(nil)
     case .wait: break
     case .start:
-      // Without a pool the process ends, and closing the spool syncs.
+      // The pool has stopped, because the process ends. Closing the spool will sync.
       if !core.pool.run({ [self] in syncUntilDone() }) {
         endSync(.system(call: "fdatasync", path: "", errno: ECANCELED))
       }
     }
   }
 
-  /// Blocking.
+  /// Syncs until all waiters are satisfied. Blocking.
   func syncUntilDone() {
     while true {
       let (descriptor, point, end, cuts, isFreed) = state.withLock {
@@ -95,7 +96,7 @@ extension SpooledUpload {
       if let error = sync(descriptor) { return loseTail(error) }
       let (satisfied, isDone) = state.withLock { state in
         state.isNameSynced = true
-        // Others may stand there by now.
+        // Bytes were taken back meanwhile, and others may be in their place.
         guard state.cutCount == cuts else { return ([SyncWaiter](), false) }
         if state.row.offset < point {
           state.row.offset = point
@@ -129,18 +130,18 @@ extension SpooledUpload {
     for waiter in waiters { waiter.then(error) }
   }
 
-  /// The kernel may have dropped what it could not write: nothing counts but what was synced before, and whoever
-  /// writes has to come again.
+  /// Goes back to what was synced before a sync that failed: the kernel may have dropped what it could not write. The writer loses
+  /// its right and has to come again.
   private func loseTail(_ error: StoreError) {
     let ended = state.withLock { state in
       let ended = state.endHolder()
       state.written = min(state.written, state.row.offset)
       state.syncedEnd = state.row.offset
       state.goBack = state.written
-      // Opened again, the file tells of what fails from then on.
+      // A newly opened descriptor reports failures from then on.
       state.descriptor = nil
       state.file.wasReopened()
-      // Killed before the file is cut, it must not count by its size.
+      // If pawl is killed before the file is cut, the size of the file must not count.
       if state.row.phase == .open { state.row.verifying = state.written }
       state.touch()
       return ended
@@ -156,7 +157,7 @@ extension SpooledUpload {
 // MARK: The row
 
 extension SpooledUpload: ChangeSource {
-  /// What the catalogue does not know yet of the row. On its thread.
+  /// Returns the changes of the row that are not recorded yet. On the catalogue's thread.
   package func takeChanges() -> (any RowChanges)? {
     let changes = state.withLock { state -> [UploadChange] in
       var row = state.row
@@ -186,7 +187,7 @@ extension SpooledUpload: ChangeSource {
 }
 
 extension SpooledUpload {
-  /// At the end of the process. Blocking.
+  /// Syncs at the end of the process. Blocking.
   func syncNow() {
     let isMine = state.withLock { state in
       core.settings.isDurable && state.row.offset < state.written && state.syncing.begin()

@@ -2,13 +2,14 @@ import CLinux
 import PawlDisk
 package import PawlLoop
 
-/// Who may write, and how that changes hands: no lock is held over a write. A takeover counts the generation up, which
-/// ends the old writer at once, and goes on when the write under way and the pool's work on the file are done.
+/// The right to write, and how a newer request takes it over. No lock is held during a write: a takeover increments the generation,
+/// which ends the old writer at once, and goes on when the write under way and the pool's work on the file are done.
 extension SpooledUpload {
-  /// Ends whoever writes now: its `displaced` runs on its loop, its writes add nothing from this moment on. `then` runs
-  /// once no write is under way, with the offset settled. When another takes over before that, `displaced` runs and
-  /// `then` never does. Keep the writer: one that is let go of has detached, and is told nothing. On the loop.
-  /// - Parameter readOnly: the new holder only looks: no room is promised.
+  /// Takes over the right to write. The present writer adds nothing from this moment on, and its `displaced` runs on its loop.
+  /// `then` runs once no write is under way, with the offset settled. If another takeover comes before that, `displaced` runs
+  /// instead of `then`. The caller has to retain the writer: a released writer is detached, and its `displaced` does not run. On
+  /// the loop.
+  /// - Parameter readOnly: the new holder only reads the state, and adds no bytes.
   package func takeOver(
     on loop: EventLoop, readOnly: Bool = false, displaced: @escaping () -> Void,
     then: @escaping (UploadWriter) -> Void
@@ -16,7 +17,7 @@ extension SpooledUpload {
     loop.preconditionOnLoop()
     let writer = UploadWriter(self, on: loop, displaced: displaced)
     let reply = LoopReply<Bool>(on: loop) { [self] isGranted in
-      // Another may have been faster after it was granted, too.
+      // Another takeover may have come even after the grant.
       let isCurrent = isGranted && state.withLock { $0.hold.generation == writer.generation }
       if isCurrent { then(writer) } else { writer.wasDisplaced() }
     }
@@ -31,7 +32,7 @@ extension SpooledUpload {
     settle()
   }
 
-  /// The writer of that generation, if it still is, takes back what it has brought since.
+  /// Takes back the bytes behind `offset`, if the writer of that generation still has the right to write.
   func goBack(to offset: UInt64, _ generation: UInt64) {
     let isMine = state.withLock { state in
       guard state.hold.generation == generation, !state.hold.isVacant, state.takesBytes else { return false }
@@ -46,7 +47,7 @@ extension SpooledUpload {
     ended.holder?.run { $0.wasDisplaced() }
   }
 
-  /// The writer of that generation, if it still is, ends.
+  /// Ends the writer of that generation, if it still has the right to write or waits for it.
   func release(_ generation: UInt64) {
     let ended = state.withLock { state -> UploadState.Displacement? in
       state.hold.released(generation).map { state.ended($0) }
@@ -56,7 +57,8 @@ extension SpooledUpload {
     settle()
   }
 
-  /// Does what has to come before somebody may write; asked again after each part of it.
+  /// Does what has to be done before the next write: grants the right, cuts the file, or opens it. Called again after each of
+  /// these.
   func settle() {
     while true {
       switch state.withLock({ nextStep(&$0) }) {
@@ -83,7 +85,7 @@ extension SpooledUpload {
       settled()
     }
     guard !isQueued else { return }
-    // At the end of the process: who waits is told when it writes.
+    // The pool has stopped, because the process ends. A waiting writer fails when it writes.
     state.withLock { $0.hold.failed() }
     settled()
   }
@@ -97,7 +99,7 @@ extension SpooledUpload {
     core.events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": event])
   }
 
-  /// Closes the file that nobody reads or writes.
+  /// Closes the file if it is neither read nor written.
   func closeIfIdle() {
     let (closed, isHeld) = state.withLock { state -> (UploadDescriptor?, Bool) in
       guard state.isCalm else { return (nil, false) }
@@ -109,7 +111,7 @@ extension SpooledUpload {
     withExtendedLifetime(closed) {}
   }
 
-  /// As ``openFile()``; `nil`, logged, when it cannot be.
+  /// Returns ``openFile()``; `nil`: that failed and is logged, or the upload is over.
   func openForWriting() -> UploadDescriptor? {
     do throws(StoreError) {
       return try openFile()
@@ -121,15 +123,15 @@ extension SpooledUpload {
     }
   }
 
-  /// The upload's file, open. There is one for all who read or write, and as long as one of them holds it, it is this
-  /// upload's, whatever becomes of that. In the pool.
+  /// Returns the open file of the upload. All readers and writers share one descriptor; while it is retained, the file belongs to
+  /// this upload, even after the upload is removed. In the pool.
   func openFile() throws(StoreError) -> UploadDescriptor {
     if let known = state.withLock({ $0.descriptor }) { return known }
     let opened = UploadDescriptor(adopting: try Files.open(core.path(of: id), O_RDWR), core, charge)
-    // So that it is closed again, whatever comes of it.
+    // The upload is looked after from now on, so that the file is closed again in any case.
     core.stir(self)
     let chosen = state.withLock { state -> UploadDescriptor? in
-      // What bore the name a moment ago may be another's by now.
+      // The file that had this name may belong to another upload by now.
       guard !state.isFreed else { return nil }
       if state.descriptor == nil { state.descriptor = opened }
       return state.descriptor
@@ -138,7 +140,7 @@ extension SpooledUpload {
     return chosen
   }
 
-  /// In the pool: what lies behind `size` never counted.
+  /// Cuts the file at `size`; the bytes behind it never counted. In the pool.
   private func truncate(to size: UInt64) {
     guard let descriptor = state.withLock({ $0.descriptor }) ?? openForWriting() else { return }
     let isCut = withExtendedLifetime(descriptor) { ftruncate(descriptor.raw, off_t(clamping: size)) == 0 }

@@ -2,10 +2,10 @@ import PawlDisk
 package import PawlLoop
 import PawlUpload
 
-/// The story of an upload. Each step is recorded durably before anybody is told; a step that could not be recorded did
+/// The changes of phase of an upload. Each is recorded durably before its caller is told; a change that could not be recorded did
 /// not happen.
 extension SpooledUpload {
-  /// open → complete. All written bytes are synced first; they have to be as many as the length says.
+  /// open → complete. All written bytes are synced first; they must be as many as the declared length.
   package func complete(on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.completed, on: loop, then: then)
   }
@@ -23,7 +23,7 @@ extension SpooledUpload {
   }
 
   /// forwarding → sent.
-  /// - Parameter answer: came before the origin had everything, and does not count as long as that is so.
+  /// - Parameter answer: a response that came before the origin had the complete request, and does not count until it has.
   package func journalSent(
     early answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
@@ -32,10 +32,10 @@ extension SpooledUpload {
     }
   }
 
-  /// forwarding, sent → complete: the origin does not have it, or may have it twice. The attempt is counted and kept for
-  /// show. Of one that was sent the record follows: a crash before it leaves it sent. A step that is on its way to the
-  /// record comes first.
-  /// - Parameter nextAt: when it is tried again; wall seconds.
+  /// forwarding, sent → complete: the origin does not have the upload, or may have it twice. The failed attempt is counted, and
+  /// shown to the operator. The record of this follows later: after a crash before it, a sent upload is still sent. A change of
+  /// phase that is being recorded comes first.
+  /// - Parameter nextAt: when the next attempt is made; wall seconds.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
     let isWaiting = state.withLock { state in
       guard case .to = state.transition?.step(from: state.row.phase) else { return false }
@@ -54,10 +54,10 @@ extension SpooledUpload {
     notify()
   }
 
-  /// sent → complete: the origin does not have it. The attempt is counted and kept for show.
+  /// sent → complete: the origin does not have the upload. The failed attempt is counted, and shown to the operator.
   /// - Parameters:
-  ///   - nextAt: when it is tried again; wall seconds.
-  ///   - refusal: what the origin said; told of with the phase (``SpooledUpload/lastRefusal``).
+  ///   - nextAt: when the next attempt is made; wall seconds.
+  ///   - refusal: the origin's response, set together with the phase (``SpooledUpload/lastRefusal``).
   package func comeBack(
     failed why: String, nextAt: Int64?, refusal: UploadLastRefusal? = nil, on loop: EventLoop,
     then: @escaping (Bool) -> Void
@@ -75,13 +75,13 @@ extension SpooledUpload {
       row.originStatus = Int64(answer.status)
       row.nextAttempt = nil
       row.giveUpAt = nil
-      // The credentials themselves are of no use any more.
+      // The credentials themselves are not needed any more.
       row.credentials = Self.serialize(askers: askers)
     }
   }
 
   /// forwarding, sent → unknown.
-  /// - Parameter answer: one that does not count, kept for whoever decides.
+  /// - Parameter answer: a response that does not count, kept for the operator.
   package func becomeUnknown(
     why: String, answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
@@ -96,12 +96,12 @@ extension SpooledUpload {
     begin(.invalidated, on: loop, why: why, then: then) { $0.lastError = why }
   }
 
-  /// → removed; the bytes are freed. Not while it is forwarded or sent.
+  /// any phase but forwarding and sent → removed; the bytes are freed.
   package func remove(on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.removed, on: loop, then: then)
   }
 
-  /// By itself, unless it has another phase by then.
+  /// Removes the upload without a caller that waits; only if it still has this phase.
   func remove(_ event: UploadEvent, while phase: UploadPhase? = nil, why: String) {
     begin(UploadTransition(event, while: phase, why: why, then: { _ in }))
   }
@@ -200,7 +200,7 @@ extension SpooledUpload {
     if case .to(let phase) = step {
       entered(phase, by: transition, from: before)
     } else if wasRecording {
-      // What may be recorded later after all is followed by what is true.
+      // The failed commit may be repeated later; the true row is recorded after it.
       core.noteDirty(self, soon: true)
     }
     transition.then(isDone)
@@ -208,7 +208,7 @@ extension SpooledUpload {
     if let next { start(next) } else { settle() }
   }
 
-  /// What a change of phase frees.
+  /// Frees what is not needed any more after a change of phase.
   private func entered(_ phase: UploadPhase, by transition: UploadTransition, from before: UploadPhase) {
     if before == .open { count(as: .none) }
     switch phase {
@@ -244,7 +244,7 @@ extension SpooledUpload {
     }
   }
 
-  /// Its answer counts; what it was made of goes.
+  /// Charges the answer to the client, and frees the parts that the upload was made of.
   private func wasAnswered(_ answer: UploadAnswer?) {
     for part in origin.parts { core.find(part)?.wasUsed() }
     slim()
@@ -253,15 +253,15 @@ extension SpooledUpload {
     recount()
   }
 
-  /// The file goes. Its room is free at once, so that who is told of it may use it; the disk has its blocks back when
-  /// nobody has the file open any more.
+  /// Removes the file. Its room is free at once in the budget, so that a client that is told may use it. The disk gets its blocks
+  /// back when the file is not open any more.
   func free() {
     let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?, Bool)? in
       guard let isReusable = state.file.wasFreed() else { return nil }
       let descriptor = state.descriptor
       state.descriptor = nil
       state.goBack = nil
-      // What a write under way still adds goes with this object.
+      // Bytes that a write under way still adds are freed with this object.
       let (bytes, charge) = (state.end, state.charge)
       state.charge = DiskCharge(core.budget.disk, bytes: 0)
       state.charge.drop()
@@ -270,7 +270,7 @@ extension SpooledUpload {
     guard let (bytes, charge, descriptor, isReusable) = freed else { return }
     core.budget.forget(client, bytes)
     charge.release()
-    // What a write under way still adds.
+    // Bytes that a write under way still adds are freed with the charge.
     charge.drop()
     if let descriptor, isReusable { return descriptor.retire(id) }
     core.perform { [core, id, charge] in

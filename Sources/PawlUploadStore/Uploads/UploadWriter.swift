@@ -1,26 +1,26 @@
 import PawlDisk
 import PawlLoop
 
-/// What became of bytes that were to be added.
+/// The result of adding bytes.
 package enum UploadWriteResult: Hashable, Sendable {
-  /// All of them count; so many bytes of the upload are not durable yet.
+  /// All of them count; `unsynced` bytes of the upload are not durable yet.
   case written(unsynced: UInt64)
-  /// Somebody else took the upload over, or it takes no bytes any more.
+  /// None count: another request took the upload over, or it accepts no bytes any more.
   case displaced
-  /// More than the length says: those that fit count.
+  /// There were more than the declared length allows: those that fit count.
   case tooLong
-  /// No room: those that fit count. Worth another try later.
+  /// There was no room for all: those that fit count. The client may try again later.
   case full
   /// The disk failed: those that were written before count.
   case failed
 }
 
-/// The right to add to an upload, of whoever took it over last. Of one loop.
+/// The right to add to an upload, which the last takeover has. Used on one loop.
 package final class UploadWriter {
   package let upload: SpooledUpload
   private let loop: EventLoop
   private var displaced: (() -> Void)?
-  /// ``WritingRight/generation`` for which this writer was made.
+  /// The ``WritingRight/generation`` for which this writer was made.
   var generation: UInt64 = 0
 
   init(_ upload: SpooledUpload, on loop: EventLoop, displaced: @escaping () -> Void) {
@@ -29,7 +29,7 @@ package final class UploadWriter {
 
   deinit { upload.release(generation) }
 
-  /// Another took over.
+  /// Called when another request has taken over.
   func wasDisplaced() {
     let displaced = displaced
     self.displaced = nil
@@ -39,16 +39,16 @@ package final class UploadWriter {
   /// Where the next byte goes.
   package var offset: UInt64 { upload.state.withLock { $0.end } }
 
-  /// Bytes that the disk has still to write, those that are verified, too: who brings many waits until they are fewer.
+  /// Bytes that the disk still has to write, with those that are being verified. A fast sender has to wait until they are fewer.
   package var unsynced: UInt64 {
     let isDurable = upload.core.settings.isDurable
     return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
   }
 
-  /// Whether nobody took over since; of what is told on another loop, `displaced` runs a moment later.
+  /// Whether no other request has taken over. After a takeover on another loop this is `false` a moment before `displaced` runs.
   package var isCurrent: Bool { upload.state.withLock { [generation] in $0.hold.generation == generation } }
 
-  /// How long the system kept the thread for the last write.
+  /// How long the last write blocked its thread.
   package private(set) var took = Duration.zero
 
   /// Adds bytes to the page cache, at once.
@@ -59,9 +59,9 @@ package final class UploadWriter {
     return result
   }
 
-  /// As ``write(_:)``, in the pool: where the system would hold up the loop for it. Who takes over from now on waits for
-  /// it. Write nothing more before `then` ran.
-  /// - Returns: `false` when the pool has stopped: nothing is written.
+  /// Adds bytes as ``write(_:)`` does, but in the pool, if the write would block the loop. A takeover waits for it. Write nothing
+  /// more before `then` has run.
+  /// - Returns: `false` if the pool has stopped: nothing is written.
   package func writeInPool(_ bytes: [UInt8], then: @escaping (UploadWriteResult) -> Void) -> Bool {
     let upload = upload
     let plan = upload.plan(bytes.count, generation)
@@ -74,8 +74,8 @@ package final class UploadWriter {
     return isQueued
   }
 
-  /// What follows counts only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the
-  /// present offset. Write nothing before `then` ran; `false`: it could not be recorded, or another took over.
+  /// Begins bytes that count only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the present
+  /// offset. Write nothing before `then` has run; `false`: the mark could not be recorded, or another request took over.
   package func beginVerified(then: @escaping (Bool) -> Void) {
     let reply = LoopReply(on: loop, then)
     let isBegun = upload.state.withLock { [generation] state in
@@ -88,7 +88,7 @@ package final class UploadWriter {
     upload.core.record(upload, durably: false) { reply.send($0) }
   }
 
-  /// What was verified counts; `false`: another took over before, and nothing of it does.
+  /// Lets the verified bytes count; `false`: another request took over before, and they do not count.
   @discardableResult
   package func accept() -> Bool {
     let isAccepted = upload.state.withLock { [generation] state in
@@ -102,17 +102,18 @@ package final class UploadWriter {
     return isAccepted
   }
 
-  /// What came since `offset` was never told of and does not count: goes back there, and ends the writer. Nothing of what
-  /// the disk still does with those bytes counts later.
+  /// Takes back the bytes behind `offset`, of which no client was told, and ends the writer. A sync of these bytes that is under
+  /// way has no effect on the offset.
   package func goBack(to offset: UInt64) {
     upload.goBack(to: offset, generation)
     detach()
   }
 
-  /// Goes back, and ends the writer.
+  /// Takes back the bytes that are being verified, and ends the writer.
   package func discard() { detach() }
 
-  /// This request completes the upload when so many bytes are there: a crash after the last of them completes it.
+  /// Announces that this request completes the upload at `total` bytes. If pawl crashes after the last of them, the next start
+  /// completes it.
   package func expectEnd(at total: UInt64) {
     let isNew = upload.state.withLock { [generation] state in
       guard state.hold.generation == generation, state.takesBytes, state.row.finalAt != total else { return false }
@@ -123,7 +124,7 @@ package final class UploadWriter {
     if isNew { upload.core.noteDirty(upload, soon: true) }
   }
 
-  /// This request completes nothing after all, whatever it has brought.
+  /// Takes back ``expectEnd(at:)``: this request does not complete the upload.
   package func expectNoEnd() {
     let isNew = upload.state.withLock { [generation] state in
       guard state.hold.generation == generation, state.row.finalAt != nil else { return false }
@@ -134,7 +135,7 @@ package final class UploadWriter {
     if isNew { upload.core.noteDirty(upload, soon: true) }
   }
 
-  /// Writes no more; `displaced` does not run.
+  /// Ends the writer; `displaced` does not run.
   package func detach() {
     displaced = nil
     upload.release(generation)
@@ -144,23 +145,23 @@ package final class UploadWriter {
 // MARK: - Writing, and what a full disk leaves of it
 
 extension SpooledUpload {
-  /// A write that counts as under way: who takes over waits for it. Needs ``perform(_:_:)`` or ``abandon(_:)``.
+  /// A planned write, which counts as under way: a takeover waits for it. ``perform(_:_:)`` or ``abandon(_:)`` has to follow.
   enum PlannedWrite {
     case refuse(UploadWriteResult)
-    /// So many bytes go there; `less` says why they are not all.
+    /// Write `count` bytes at the offset; `less` is the reason if these are not all.
     case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
-  /// What is to be done with so many bytes of the writer of that generation. One at a time.
+  /// Plans the write of `count` bytes by the writer of that generation. One at a time.
   func plan(_ count: Int, _ generation: UInt64) -> PlannedWrite { state.withLock { plan(count, generation, &$0) } }
 
-  /// Nothing of it was or will be written.
+  /// Ends a planned write of which nothing is written.
   func abandon(_ plan: PlannedWrite) {
     if case .write(_, _, let count, _) = plan { _ = finish(0, of: UInt64(count), at: core.clock.now()) }
   }
 
-  /// From any thread.
-  /// - Returns: what became of the bytes, and how long the system kept the thread for it.
+  /// Writes as planned. From any thread.
+  /// - Returns: the result, and how long the write blocked the thread.
   func perform(_ plan: PlannedWrite, _ bytes: UnsafeRawBufferPointer) -> (UploadWriteResult, took: Duration) {
     switch plan {
     case .refuse(let result): return (result, .zero)
@@ -204,9 +205,9 @@ extension SpooledUpload {
     return .write(descriptor, at: state.end, count: Int(fitting), less: less)
   }
 
-  /// What is known to need little more gets all of that, or nothing: else many uploads that no room is left for would
-  /// fill the spool with their beginnings. Of others, promises grow with what came, so that they do not lock the spool;
-  /// half of one gone, more is asked for.
+  /// Reserves more room for the writer. An upload that is known to need little more gets all of it, or nothing: otherwise the
+  /// beginnings of many uploads could fill the spool, with no room to complete any. For other uploads the promise grows with the
+  /// received bytes, so that it does not block the spool; it is renewed when half of it is used.
   private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
     if room <= UploadBudget.step {
       guard state.promise < room else { return }
@@ -224,7 +225,7 @@ extension SpooledUpload {
   }
 
   private func finish(_ done: UInt64, of count: UInt64, at now: Monotonic) -> UploadWriteResult {
-    // Before anybody may cut the file again.
+    // Has to come before the file may be cut again.
     charge.grow(done)
     let isDurable = core.settings.isDurable
     let (unsynced, wantsSync, isFirst, late, isFreed, end) = state.withLock { state in
@@ -232,7 +233,7 @@ extension SpooledUpload {
       state.end += done
       if !state.hold.isVerifying && state.goBack == nil { state.written = state.end }
       let end = state.writeEnded()
-      // The promise of a writer that ended meanwhile went back without these.
+      // If the writer has ended meanwhile, its promise was given back without these bytes.
       var late = count - done
       if !state.hold.isVacant { (state.promise, late) = (state.promise + late, 0) }
       if done > 0 {
@@ -253,6 +254,6 @@ extension SpooledUpload {
     return .written(unsynced: unsynced)
   }
 
-  /// So many bytes are synced by themselves.
+  /// After so many unsynced bytes a sync begins by itself.
   static let syncEvery: UInt64 = 4 << 20
 }

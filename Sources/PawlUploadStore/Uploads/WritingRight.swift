@@ -1,29 +1,29 @@
-/// Who waits for the right to add to an upload.
+/// A claim to the right to add to an upload, which waits.
 protocol UploadClaim {
   associatedtype Holder
   var writer: Holder { get }
-  /// It only looks.
+  /// Whether the claimant only reads the state.
   var isReadOnly: Bool { get }
 }
 
-/// Who has the right to add to an upload, who gets it next, and what is done with the file meanwhile. Pure: it knows no file
-/// and no loop.
+/// The state of the right to add to an upload: its holder, the next holder, and the work on the file meanwhile. Pure: without files
+/// and loops.
 ///
-/// One flag is left: that cutting or opening failed outlives the work that it happened in, until somebody takes over.
+/// `isBroken` is a flag of its own: a failure to cut or open the file outlasts that work, until the next takeover.
 struct WritingRight<Claim: UploadClaim> {
   enum Seat {
     case vacant
-    /// It only looks.
+    /// The holder only reads the state.
     case reader(Claim.Holder)
     case writer(Claim.Holder)
-    /// What it brings counts once it is verified.
+    /// The bytes of the holder count only once they are verified.
     case verifier(Claim.Holder)
   }
 
-  /// What keeps others from the file.
+  /// The work on the file, of which there is one at a time.
   enum Work: Hashable {
     case idle
-    /// A `pwrite` is under way on some loop; where the seat is vacant, of one that was overtaken.
+    /// A `pwrite` is under way; if the seat is vacant, that of a holder that was overtaken.
     case writing
     /// The pool truncates or opens the file.
     case settling
@@ -31,41 +31,41 @@ struct WritingRight<Claim: UploadClaim> {
 
   private(set) var seat = Seat.vacant
   private(set) var work = Work.idle
-  /// Waits until nobody writes.
+  /// The claim that waits until no write is under way.
   private(set) var next: Claim?
   /// Changes with each takeover: a writer of another generation adds nothing.
   private(set) var generation: UInt64 = 0
-  /// Cutting or opening failed: who writes now is told so.
+  /// Whether cutting or opening the file failed: the next write fails then.
   private(set) var isBroken = false
 
   // MARK: Questions
 
   var isVacant: Bool { if case .vacant = seat { true } else { false } }
   var isVerifying: Bool { if case .verifier = seat { true } else { false } }
-  /// Somebody may add.
+  /// Whether a holder may add bytes.
   var isWritten: Bool {
     switch seat {
     case .vacant, .reader: false
     case .writer, .verifier: true
     }
   }
-  /// Somebody adds, or is about to.
+  /// Whether a holder may add bytes, or a claim to do so waits.
   var isWanted: Bool { next.map { !$0.isReadOnly } ?? isWritten }
-  /// Nobody is there or comes, and nothing has to be done first.
+  /// Whether there is no holder, no claim, and no work of the pool.
   var isCalm: Bool { isVacant && next == nil && work != .settling }
 
-  // MARK: Changing hands
+  // MARK: Takeover
 
-  /// What ended with a holder.
+  /// The consequences of the end of a holder.
   struct Ended {
     var holder: Claim.Holder?
-    /// What it was to complete and has not, another one has to. While a write is under way that is not known.
+    /// Whether another request has to complete the upload, because this one has not. Not known while a write is under way.
     var leavesEnd = false
-    /// What was being verified does not count.
+    /// Whether there are unverified bytes, which do not count.
     var leavesUnverified = false
   }
 
-  /// Takes the right from whoever has it; a write under way goes on, and counts.
+  /// Takes the right from its holder. A write under way goes on, and counts.
   mutating func displaced() -> Ended {
     generation += 1
     let ended = Ended(holder: holder, leavesEnd: !isVacant && work != .writing, leavesUnverified: isVerifying)
@@ -73,14 +73,15 @@ struct WritingRight<Claim: UploadClaim> {
     return ended
   }
 
-  /// - Returns: what ended, and who waited and waits no more.
+  /// Starts a takeover.
+  /// - Returns: the end of the last holder, and the claim that waited until now.
   mutating func takenOver(by claim: Claim) -> (ended: Ended, superseded: Claim?) {
     let ended = displaced()
     defer { (next, isBroken) = (claim, false) }
     return (ended, next)
   }
 
-  /// The writer of that generation ends, whether it has got the right or not; `nil`: it is over for long.
+  /// Ends the writer of that generation, whether it has the right or waits for it; `nil`: it has ended before.
   mutating func released(_ generation: UInt64) -> Ended? {
     guard self.generation == generation else { return nil }
     next = nil
@@ -94,11 +95,11 @@ struct WritingRight<Claim: UploadClaim> {
     }
   }
 
-  // MARK: What comes first
+  // MARK: The next step
 
-  /// What has to be known of the upload.
+  /// The facts about the upload that the next step depends on.
   struct Facts {
-    /// The file has to be cut here before anybody writes.
+    /// The offset at which the file has to be cut before the next write.
     var cut: UInt64?
     var isFreed = false
     var isOpen = true
@@ -114,14 +115,14 @@ struct WritingRight<Claim: UploadClaim> {
     case grant(Claim)
   }
 
-  /// What is to be done now. After cutting and opening: ``settled()``.
+  /// Returns what has to be done now. After cutting and opening ``settled()`` has to follow.
   mutating func nextStep(_ facts: Facts) -> Step {
     guard work == .idle else { return .none }
     if let size = facts.cut, !isBroken, !facts.isFreed {
       work = .settling
       return .cut(size)
     }
-    // Who asks while the phase changes is told what it has become.
+    // A claim waits while the phase changes, and is granted with the new phase.
     guard let claim = next, facts.phase != .changing else { return .none }
     if !claim.isReadOnly && facts.phase == .takesBytes && !facts.isOpen && !isBroken {
       work = .settling
@@ -132,18 +133,19 @@ struct WritingRight<Claim: UploadClaim> {
     return .grant(claim)
   }
 
-  /// The pool is done with the file. `false`: nobody was at it, which is impossible.
+  /// Ends the pool's work on the file. `false`: there was none, which is impossible.
   mutating func settled() -> Bool { end(.settling) }
 
-  /// Cutting or opening failed.
+  /// Notes that cutting or opening the file failed.
   mutating func failed() { isBroken = true }
 
   // MARK: Writing
 
-  /// Whether the writer of that generation still is one.
+  /// Whether the writer of that generation still has the right to add bytes.
   func admits(_ generation: UInt64) -> Bool { self.generation == generation && isWritten }
 
-  /// `false`: somebody is at the file, or nobody may write; who writes does one thing at a time, and so this is impossible.
+  /// Begins a write. `false`: other work on the file is under way, or no holder may write; both are impossible, since a writer
+  /// makes one write at a time.
   mutating func writeBegan() -> Bool {
     guard work == .idle, isWritten else { return false }
     work = .writing
@@ -152,12 +154,12 @@ struct WritingRight<Claim: UploadClaim> {
 
   enum WriteEnd: Hashable {
     case counts
-    /// It may have been the last of a request that was overtaken meanwhile, on another loop.
+    /// The write counts. Its request was overtaken meanwhile, on another loop; the write may have been its last one.
     case overtaken
     case impossible
   }
 
-  /// The write that was under way counts, with its bytes.
+  /// Ends the write under way, whose bytes count.
   mutating func writeEnded() -> WriteEnd {
     guard end(.writing) else { return .impossible }
     return isVacant ? .overtaken : .counts
@@ -171,21 +173,21 @@ struct WritingRight<Claim: UploadClaim> {
 
   // MARK: Verifying
 
-  /// What follows counts once it is verified; `false`: who asks has not the right to write, or does so already.
+  /// Begins bytes that count only once they are verified; `false`: the caller has no right to write, or verifies already.
   mutating func verifyingBegan(_ generation: UInt64) -> Bool {
     guard self.generation == generation, case .writer(let holder) = seat else { return false }
     seat = .verifier(holder)
     return true
   }
 
-  /// What was verified counts; `false`: nothing was, or by another one.
+  /// Lets the verified bytes count; `false`: none were being verified, or by another holder.
   mutating func verified(_ generation: UInt64) -> Bool {
     guard self.generation == generation, isVerifying else { return false }
     verifyingEnded()
     return true
   }
 
-  /// Nothing is verified any more; the right to write stays.
+  /// Ends the verification; the holder keeps the right to write.
   mutating func verifyingEnded() {
     if case .verifier(let holder) = seat { seat = .writer(holder) }
   }

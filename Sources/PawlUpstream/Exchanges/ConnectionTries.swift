@@ -1,28 +1,29 @@
-/// What an exchange has tried and told: a connection at most twice, then another node once, and its delegate of the first alone. Pure;
-/// ``OriginExchange`` does what follows.
+/// Limits the retries of one exchange: at most one on a new connection (RFC 9112 §9.3.1), and at most one move to another node.
+/// Also remembers whether the delegate was told of a connection: it is told of the first one only. Pure state; ``OriginExchange``
+/// acts on it.
 struct ConnectionTries {
   enum Head: Hashable, CaseIterable {
-    /// No connection has been there yet; the delegate knows of none.
+    /// There was no connection yet; the delegate was not told of one.
     case unannounced
-    /// The delegate knows of the connection, and the head waits for it (``OriginRequest/holdsHead``).
+    /// The delegate was told of the connection, and has not released the head yet (``OriginRequest/holdsHead``).
     case held
-    /// It goes out first on whatever connection there is.
+    /// The head is sent first on every connection.
     case free
   }
 
   enum Retry: Hashable, CaseIterable {
     case unused
-    /// Nothing had gone over the connection before.
+    /// The retry was used; no byte of the request had been sent on the connection that was lost.
     case usedUnsent
-    /// The origin may have seen some of the request on the connection before.
+    /// Bytes of the request had been sent on a connection that was lost: that origin may have processed them.
     case usedSent
   }
 
-  /// What a connection that is there means.
+  /// What to do with a new connection.
   struct Connected: Hashable {
-    /// Whether the head goes out now.
+    /// Whether the head is sent now.
     let sendsHead: Bool
-    /// Whether the delegate is to hear of it.
+    /// Whether it is the first connection, of which the delegate is told.
     let isFirst: Bool
   }
 
@@ -41,23 +42,23 @@ struct ConnectionTries {
     }
   }
 
-  /// `false` where none is held back.
+  /// Releases the head. `false`: none was held back.
   mutating func releaseHead() -> Bool {
     guard head == .held else { return false }
     head = .free
     return true
   }
 
-  /// The connection was lost; one more is tried (RFC 9112 §9.3.1).
-  /// - Returns: `false` where that was done before.
+  /// Begins a retry on a new connection, after a reused one was lost (RFC 9112 §9.3.1).
+  /// - Returns: `false` if such a retry was made before.
   mutating func begin(retryHavingSent hasSent: Bool) -> Bool {
     guard retry == .unused else { return false }
     retry = hasSent ? .usedSent : .usedUnsent
     return true
   }
 
-  /// The connection was lost, and was a new one; another node is tried.
-  /// - Returns: `false` where that was done before.
+  /// Begins a retry at another node, after a new connection was lost.
+  /// - Returns: `false` if such a retry was made before.
   mutating func begin(elsewhereHavingSent hasSent: Bool) -> Bool {
     guard !wentElsewhere else { return false }
     wentElsewhere = true

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One question to one node whether it works, on a connection of its own that counts nowhere.
+/// One health check of one node, on a connection of its own that counts against no limit.
 final class NodeCheck: StreamDelegate {
   private let upstream: Upstream
   private let loop: EventLoop
@@ -16,7 +16,7 @@ final class NodeCheck: StreamDelegate {
   private var parser = ResponseParser()
   private lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ranOut() }
 
-  /// - Parameter then: called once, with what is wrong with the node; not after ``cancel()``.
+  /// - Parameter then: called once, with the failure, or `nil` if the node works; never after ``cancel()``.
   init(
     _ check: NodeCheckSettings, of url: Int, _ upstream: Upstream, on loop: EventLoop, then: @escaping (String?) -> Void
   ) {
@@ -85,7 +85,7 @@ final class NodeCheck: StreamDelegate {
     }
   }
 
-  /// Interim answers are passed over (RFC 9110 §15.2). The limits of heads bound what comes.
+  /// Parses what was received. Interim responses are skipped (RFC 9110 §15.2). The limits of heads bound what is kept.
   private func look() {
     while then != nil {
       switch parser.parse(received, 0..<received.count) {

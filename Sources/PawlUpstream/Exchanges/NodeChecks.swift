@@ -1,6 +1,6 @@
 package import PawlLoop
 
-/// Asks all nodes of an upstream again and again whether they work. One for each upstream in the process, on one loop.
+/// Runs the health checks of all nodes of an upstream at each interval. One for each upstream in the process, on one loop.
 package final class NodeChecks {
   package let upstream: Upstream
   private let loop: EventLoop
@@ -8,13 +8,13 @@ package final class NodeChecks {
   private var running: [Int: NodeCheck] = [:]
   private lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ask() }
 
-  /// `nil`: its nodes are not checked.
+  /// `nil`: the nodes of this upstream are not checked.
   package init?(_ upstream: Upstream, on loop: EventLoop) {
     guard let check = upstream.settings.nodes.check else { return nil }
     (self.upstream, self.loop, self.check) = (upstream, loop, check)
   }
 
-  /// Asks at once, and then after each interval. On the loop.
+  /// Begins: checks at once, and then after each interval. On the loop.
   package func start() { ask() }
 
   package func stop() {
@@ -25,7 +25,7 @@ package final class NodeChecks {
 
   private func ask() {
     timer.schedule(after: check.interval)
-    // Who is silent for longer than the interval is not asked twice at a time.
+    // A node whose last check still runs, for longer than the interval, is not checked a second time meanwhile.
     for url in upstream.settings.urls.indices where running[url] == nil {
       let one = NodeCheck(check, of: url, upstream, on: loop) { [weak self] failure in
         guard let self else { return }

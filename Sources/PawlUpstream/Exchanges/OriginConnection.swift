@@ -1,11 +1,11 @@
 import PawlLoop
 import PawlWire
 
-/// A connection to one address of an origin: with an exchange, or idle in its loop's pool. It hears of its stream as long
-/// as it lives, and has what every exchange on it needs anew: a clock, and a parser that has grown.
+/// A connection to one address of an origin: used by an exchange, or idle in the pool of its loop. It is the delegate of its stream
+/// for its whole life. It keeps what its exchanges reuse: a timer, and a parser with its buffers.
 final class OriginConnection: StreamDelegate {
   let stream: SocketStream
-  /// Known even when the connection is broken.
+  /// The origin's address, which is known even when the connection is broken.
   let peer: SocketAddress?
   /// Index of the URL it was made for.
   let url: Int
@@ -13,15 +13,15 @@ final class OriginConnection: StreamDelegate {
   /// Whether it has carried an exchange before.
   private(set) var isReused = false
   private(set) var idleSince = Monotonic(nanoseconds: 0)
-  /// The one whose request is on it; each holds the other until that is over.
+  /// The exchange whose request is on the connection. Each retains the other until the exchange is over.
   private var exchange: OriginExchange?
-  /// Of an idle one: the pool closes it before it goes.
+  /// The pool of an idle connection, which closes its idle connections before it is deallocated.
   private unowned var pool: OriginPool?
-  /// Of the head that is being received.
+  /// The parser of the head that is being received.
   @exclusivity(unchecked) var parser = ResponseParser()
   private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
 
-  /// `usableUntil`: a name may get another address; connections to the old one end in time.
+  /// - Parameter usableUntil: the end of reuse, since the name may get another address; `nil`: the connection was not made by name.
   init(stream: SocketStream, url: Int, usableUntil: Monotonic?, peer: SocketAddress? = nil) {
     (self.stream, self.url, self.usableUntil, self.peer) = (stream, url, usableUntil, peer)
   }
@@ -37,7 +37,7 @@ final class OriginConnection: StreamDelegate {
     parser.reset()
   }
 
-  /// The exchange is over, or has lost the connection.
+  /// Detaches the exchange, which is over or has lost the connection.
   func end() {
     exchange = nil
     timer.cancel()
@@ -48,13 +48,13 @@ final class OriginConnection: StreamDelegate {
     stream.startReading()
   }
 
-  /// Whether the origin has neither closed it nor sent anything nobody asked for.
+  /// Whether the origin has neither closed the connection nor sent bytes that no request asked for.
   func isQuiet() -> Bool {
     var byte: UInt8 = 0
     return withUnsafeMutableBytes(of: &byte) { stream.read(into: $0) } == .wouldBlock
   }
 
-  /// Whatever comes while idle, an end or bytes, makes the connection useless (protocols.md 8.2, row 59).
+  /// Reads for the exchange. On an idle connection, its end or any bytes make it unusable (Hygiene, "bytes on an idle connection").
   func streamReadable() {
     if let exchange { exchange.streamReadable() } else { pool?.idleBroke(self) }
   }

@@ -2,12 +2,12 @@ import PawlHTTP
 import PawlLoop
 import PawlTLS
 
-/// Makes one new connection: tries URL after URL and address after address until one accepts and, over TLS, is who it
-/// has to be. Nothing of a request is sent meanwhile, so trying the next is always allowed.
+/// Makes one new connection: tries URL after URL and address after address until one accepts and, over TLS, has a valid
+/// certificate. No byte of a request is sent meanwhile, so the next one may always be tried.
 final class OriginDial {
-  /// A connection by name is given back to the pool only so long: its name may get another address.
+  /// How long a connection that was made by name may be reused: the name may get another address.
   private static let nameLifetime = Duration.seconds(30)
-  /// No address gets less of the connect timeout than this while others wait behind it.
+  /// The least part of the connect timeout for one address while other addresses are left to try.
   private static let shortestTry = Duration.seconds(2)
 
   private let upstream: Upstream
@@ -19,7 +19,7 @@ final class OriginDial {
   private var handshake: OriginHandshake?
   private var lastError = ProxyError(.destinationUnavailable)
   private var completion: ((Result<OriginConnection, ProxyError>) -> Void)?
-  /// Whether a URL that cannot be reached rests for it.
+  /// Whether a failed connection attempt counts against the node, which then rests (is taken as down). `false` for health checks.
   private let tells: Bool
 
   init(
@@ -30,10 +30,10 @@ final class OriginDial {
     self.tells = tells
   }
 
-  /// The completion may come from within.
+  /// Begins to connect. The completion may be called from within.
   func start() { tryNextURL() }
 
-  /// The completion comes no more.
+  /// Stops. The completion is not called any more.
   func cancel() {
     completion = nil
     connector?.cancel()
@@ -89,7 +89,7 @@ final class OriginDial {
     tryNextAddress()
   }
 
-  /// The handshake, where the URL is an `https` one, within what is left of the address's share of the connect timeout.
+  /// Does the TLS handshake of an `https` URL, within what is left of the address's share of the connect timeout.
   private func secure(_ stream: SocketStream, _ address: SocketAddress, until end: Monotonic) {
     guard completion != nil, let index = urls.first else { return stream.close() }
     guard let name = upstream.settings.urls[index].serverName else { return connected(stream, address) }
@@ -123,7 +123,7 @@ final class OriginDial {
   private func urlFailed(_ error: ProxyError) {
     guard let index = urls.popFirst() else { return }
     lastError = error
-    // A lack of descriptors here says nothing about the origin.
+    // A lack of descriptors in pawl is no failure of the origin.
     if tells, error.kind != .proxyInternalError { upstream.failed(index, error, at: loop.now) }
     tryNextURL()
   }

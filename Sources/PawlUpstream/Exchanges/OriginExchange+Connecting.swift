@@ -3,8 +3,8 @@ import PawlLoop
 
 /// Getting a place and a connection, and beginning the request on it.
 extension OriginExchange {
-  /// Asks for a place; the delegate may hear of it within this call. Of an exchange that was only prepared; else does nothing. On the
-  /// loop.
+  /// Begins an exchange that was only prepared: asks for a place. The delegate may be called from within. Does nothing if the
+  /// exchange has begun already. On the loop.
   package func begin() {
     guard case .starting = phase else { return }
     if upstream.hasSeveralNodes {
@@ -22,13 +22,14 @@ extension OriginExchange {
 
   func queued(_ ticket: ConnectionLimit.Ticket) { phase = .queued(ticket) }
 
-  /// The place is this exchange's; never calls the delegate from within another exchange's end.
+  /// Gives this exchange its place, and perhaps an idle connection. Goes on in a later turn of the event loop: the caller may be
+  /// another exchange that is just ending, and the delegate must not be called from within that.
   func granted(_ connection: OriginConnection?) {
     let previous = phase
     phase = .granted(connection)
     grantedAt = loop.now
     queueTimer?.cancel()
-    // Who enters goes on by itself.
+    // Called from within `begin()`, which calls `proceed()` itself.
     if case .entering = previous { return }
     loop.nextTurn { [self] in proceed() }
   }
@@ -44,9 +45,9 @@ extension OriginExchange {
     }
   }
 
-  /// Bytes that nobody asked for must not become the answer to this request, and a request that cannot be
-  /// repeated is not given to an origin that has closed: one look, some 0.3 us. (An origin that closes meanwhile is why
-  /// some requests want a connection of their own.)
+  /// Whether this request may be sent on an idle connection: it is open, and no bytes have come on it. Such bytes must not become
+  /// the response to this request, and a request that cannot be repeated must not go to an origin that has closed. Costs one read,
+  /// some 0.3 us. (The origin may still close after that; this is why some requests get a new connection.)
   private func isFit(_ connection: OriginConnection) -> Bool {
     !request.wantsFreshConnection && connection.isUsable(at: loop.now) && connection.isQuiet()
   }
@@ -103,8 +104,9 @@ extension OriginExchange {
     output.connect(head)
   }
 
-  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any byte of a response. After a new one a safe request goes
-  /// on to another node.
+  /// Retries a request whose connection closed before any byte of a response. After a reused connection: once on a new one, if the
+  /// method is idempotent (RFC 9112 §9.3.1). After a new connection: once at another node, if the method is safe. `false`: no retry
+  /// is allowed.
   func retry(after connection: OriginConnection, _ why: String) -> Bool {
     let method = request.head.method
     let goesElsewhere = !connection.isReused && method.isSafe && urlOrder.count > 1
@@ -116,7 +118,7 @@ extension OriginExchange {
       noteBreak(ProxyError(.connectionTerminated, details: why))
       urlOrder.removeAll { $0 == connection.url }
     } else if upstream.hasSeveralNodes, !method.isSafe, hasSent {
-      // What may change something stays with the node that may have seen it.
+      // An unsafe request is repeated only at the node that may have received it.
       urlOrder = [connection.url]
     }
     connection.end()

@@ -3,16 +3,16 @@ import PawlLoop
 
 /// Sending: content of the request, from the delegate to the stream.
 extension OriginExchange {
-  /// Takes all of `bytes`. `false`: enough for now, until ``OriginExchangeDelegate/exchangeWantsBody(_:)``.
-  /// Once the origin has refused the content by a final answer, or the exchange has ended, it is discarded.
+  /// Sends content; takes all of `bytes`. `false`: the caller has to wait for ``OriginExchangeDelegate/exchangeWantsBody(_:)``. The
+  /// content is discarded once the origin has refused it by a final response, or the exchange has ended.
   package func sendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     send { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
   }
 
-  /// As ``sendBody(_:)``, of bytes of a file, which go to the socket without passing through memory (`sendfile`).
-  /// `false`: they are on their way; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` comes when they are with the
-  /// socket. Sending blocks where the file is not in the page cache.
-  /// - Parameter owner: keeps the descriptor open; let go of when the bytes have gone.
+  /// Sends bytes of a file without copying them through memory (`sendfile`); otherwise as ``sendBody(_:)``. `false`: they are on
+  /// their way; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` is called when the socket has them. Blocks where the file is not
+  /// in the page cache.
+  /// - Parameter owner: keeps the descriptor open; released when the bytes are sent.
   package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
     let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
     return send { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }
@@ -30,7 +30,7 @@ extension OriginExchange {
     return !senderWaits
   }
 
-  /// Performs `action` once, in a later turn, when everything handed in so far is with the socket; never when the
+  /// Calls `action` once, in a later turn of the loop, when the kernel has everything handed in so far. Does not call it if the
   /// exchange ends or the origin refuses the content before that.
   package func whenFlushed(_ action: @escaping () -> Void) {
     guard !isOver else { return }
@@ -47,7 +47,7 @@ extension OriginExchange {
     }
   }
 
-  /// The content is complete. Trailers go out only with chunked framing.
+  /// Ends the content. Trailers are sent only with chunked framing.
   package func finishBody(trailers: Fields = Fields()) {
     guard !isOver else { return }
     do {
@@ -82,7 +82,7 @@ extension OriginExchange {
     askForBody()
   }
 
-  /// Tells a sender that waits to go on, when there is room or what it sends is discarded.
+  /// Lets a waiting sender go on, when there is room or its content is discarded.
   func askForBody() {
     guard senderWaits, !isOver, output.pendingCount <= RequestOutput.lowWater, !output.hasFile else { return }
     senderWaits = false

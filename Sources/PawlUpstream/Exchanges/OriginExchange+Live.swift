@@ -1,10 +1,11 @@
 import PawlHTTP
 import PawlLoop
 
-/// An answer that lasts as long as its client listens, or a tunnel: it gives its place back to those who wait for one.
+/// Long-lived exchanges: event streams and tunnels. They give their place back, so that other requests need not wait for it.
 extension OriginExchange {
-  /// From now on it counts against `max-live-connections`, and a dead peer is found by the kernel's probes alone: silence says nothing.
-  /// - Returns: `false` where there are too many; it has failed then.
+  /// Makes the exchange long-lived: it counts against `max-live-connections` from now on. Silence is no timeout any more; only the
+  /// kernel's keep-alive probes find a dead peer.
+  /// - Returns: `false` if there are too many; the exchange has failed then.
   func becomeLive(on connection: OriginConnection) -> Bool {
     guard !isLive else { return true }
     guard upstream.takeLive(request.holder) else {
@@ -17,8 +18,9 @@ extension OriginExchange {
     return true
   }
 
-  /// The one that it has, in whichever count.
-  /// - Parameter connection: stays, where it can carry another exchange.
+  /// Gives back the place this exchange holds: below `max-connections`, or below `max-live-connections` if it is long-lived
+  /// (``isLive``).
+  /// - Parameter connection: kept idle for another exchange if it is usable; that of a long-lived exchange is closed.
   func givePlaceBack(_ connection: OriginConnection?) {
     guard isLive else { return pool.ended(place, reusable: connection) }
     isLive = false

@@ -1,15 +1,15 @@
 import PawlHTTP
 import PawlLoop
 
-/// What an exchange tells of the node that it is at, where there are several.
+/// Reports of an exchange about its node, for upstreams with several nodes.
 extension OriginExchange {
-  /// It got a connection to another one than was chosen.
+  /// Moves the exchange from the chosen node to the one that it is connected to.
   func moveNode(to url: Int) {
     upstream.move(from: preferredURL, to: url)
     preferredURL = url
   }
 
-  /// It is at no node any more.
+  /// Ends the count of the exchange at its node; after that the exchange is at none.
   func leaveNode() {
     guard !urlOrder.isEmpty else { return }
     urlOrder = []

@@ -1,23 +1,23 @@
 import PawlHTTP
 import PawlLoop
 
-/// What an exchange waits for, when that has a limit. Connecting has its own, in ``OriginDial``.
+/// What an exchange waits for; each has its timeout. Connecting has its own timeout, in ``OriginDial``.
 enum Patience: Hashable {
   case none
   /// A place below `max-connections`.
   case queue
-  /// The first byte of an answer to a request that is fully sent.
+  /// The first byte of the response to a request that is completely sent.
   case response
   /// The rest of a head.
   case head
   /// Content of the response.
   case body
-  /// The origin to take more of the request.
+  /// Room in the socket: the origin has to take more of the request.
   case write
 }
 
 extension OriginExchange {
-  /// Sets the clock by what is waited for now; progress sets it anew.
+  /// Sets the timer for what is waited for now. Progress restarts it.
   func updatePatience(hasProgress: Bool) {
     guard !isOver else { return }
     let present = presentPatience
@@ -42,7 +42,7 @@ extension OriginExchange {
       if response.hasFinalHead { return isLive ? .none : .body }
       if !response.held.isEmpty { return .head }
       if output.hasUnsent { return .write }
-      // While its sender has more to give, the origin owes nothing yet.
+      // While the sender has more content to hand in, the origin need not respond yet.
       return output.isSent || output.isStopped ? .response : .none
     }
   }

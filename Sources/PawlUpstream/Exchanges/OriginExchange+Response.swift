@@ -4,7 +4,7 @@ import PawlWire
 
 /// Receiving: bytes from the stream become heads and content for the delegate.
 extension OriginExchange {
-  /// Bytes taken in a turn in which nothing else is ready; a share of it where others wait.
+  /// How many bytes are read in one turn of the loop if no other connection is ready; otherwise a share of it.
   private static let turn = 1 << 20
 
   func streamReadable() {
@@ -26,7 +26,7 @@ extension OriginExchange {
       case .bytes(let count):
         budget -= count
         receive(buffer, count, on: connection)
-        // The socket had no more: what comes later is announced again.
+        // The socket had no more. It is reported as readable again when more comes.
         if count < limit { return }
       case .wouldBlock: return
       case .end: return originClosed(connection)
@@ -50,7 +50,7 @@ extension OriginExchange {
     updatePatience(hasProgress: true)
   }
 
-  /// Delivers what was held back, as far as it goes.
+  /// Delivers the bytes that were held back, as far as possible.
   func receiveHeld() {
     guard case .connected(let connection) = phase else { return }
     var whole: [UInt8] = []
@@ -65,7 +65,7 @@ extension OriginExchange {
     delegate?.exchangeDelivered(self)
   }
 
-  /// Returns how many bytes of the range are done with.
+  /// Delivers bytes of the range to the delegate. Returns how many are used up.
   private func deliver(_ buffer: borrowing [UInt8], _ range: Range<Int>, on connection: OriginConnection) -> Int {
     var at = range.lowerBound
     while isReceiving(on: connection) {
@@ -99,7 +99,7 @@ extension OriginExchange {
     return at
   }
 
-  /// - Parameter rest: what has come behind it.
+  /// - Parameter rest: the bytes that came behind the head.
   private func take(_ head: ResponseHead, on connection: OriginConnection, before rest: UnsafeRawBufferPointer) {
     switch head.status {
     case 101: switchProtocols(head, on: connection, leftover: Array(rest))
@@ -110,7 +110,8 @@ extension OriginExchange {
     }
   }
 
-  /// With `Location` and `Content-Location` that lead to pawl, not past it.
+  /// Rewrites `Location` and `Content-Location` that name the origin's own address into paths, so that clients stay on pawl (nginx:
+  /// `proxy_redirect`, Apache: `ProxyPassReverse`).
   private func unbound(_ received: ResponseHead, from url: UpstreamURL) -> ResponseHead {
     guard !url.isUnix else { return received }
     var head = received
@@ -152,7 +153,8 @@ extension OriginExchange {
     }
     if upstream.hasSeveralNodes { noteAnswer(head.status) }
     response.takeFinal(head, framing, isEarly: !output.isSent)
-    // An origin that has said no does not want the rest; one that answers while it listens does.
+    // After an early response of 300 or above the rest of the request is discarded. After an early 2xx it is sent while the
+    // response lasts: some origins respond while they read. For statuses that `outlivesAnswer` accepts it is sent to its end.
     if response.isEarly, request.outlivesAnswer?(head.status) == true { response.outlive() }
     if response.isEarly, head.status >= 300, !response.letsRequestEnd { output.stop() }
     response.whole = ResponseInput.whole(framing, in: rest).map { ($0, $0.count < rest.count) }
@@ -161,8 +163,9 @@ extension OriginExchange {
     askForBody()
   }
 
-  /// All of the content, where it came with the head: from within ``OriginExchangeDelegate/exchange(_:head:framing:)``, and
-  /// valid as long as that lasts. The exchange is over with it; the delegate hears nothing more. `nil`: it comes in pieces.
+  /// Returns all of the content, if it came with the head. Only from within ``OriginExchangeDelegate/exchange(_:head:framing:)``,
+  /// and valid until that returns. The exchange is over then, and its delegate is not called any more. `nil`: the content comes in
+  /// pieces.
   package func takeContent() -> UnsafeRawBufferPointer? {
     guard let (content, hasMore) = response.whole, !isOver, !isPaused else { return nil }
     bodyBytesReceived = UInt64(content.count)
@@ -170,7 +173,8 @@ extension OriginExchange {
     return content
   }
 
-  /// The response is complete (RFC 9112 §8). `hasMore`: bytes that belong to no response came behind it (row 60).
+  /// Ends the exchange, or waits for the end of the request, when the response is complete (RFC 9112 §8). `hasMore`: bytes that
+  /// belong to no response came behind it, so the connection is not reused (Hygiene, "bytes behind the response").
   private func complete(hasMore: Bool) {
     if !output.isSent, response.endBeforeRequest() { return awaitRequest() }
     let trailers = response.decoder.trailers
@@ -202,7 +206,7 @@ extension OriginExchange {
     guard let failure = connection.stream.tlsFailure else {
       return fail(ProxyError(.connectionTerminated, details: errorText(code)))
     }
-    // With TLS 1.3 an origin refuses a certificate, or the want of one, when the handshake is over on this side.
+    // With TLS 1.3 an origin refuses a client certificate, or its absence, only after the handshake is over on this side.
     let error = ProxyError(failure, address: connection.peer)
     pool.upstream.handshakeFailed(error)
     fail(error)

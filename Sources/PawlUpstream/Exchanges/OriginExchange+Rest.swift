@@ -1,9 +1,10 @@
 import PawlHTTP
 import PawlLoop
 
-/// The end of a request that may be sent once only: what makes it whole, and what of it an answer finds unsent.
+/// For requests that must not be retried: whether their last bytes have left pawl, and how the exchange ends if the response is
+/// complete before the request is.
 extension OriginExchange {
-  /// Whether it has no place yet, nor is one on its way.
+  /// Whether the exchange still waits for a place, and none is granted yet.
   package var isWaitingForPlace: Bool {
     switch phase {
     case .starting, .entering, .queued: true
@@ -11,29 +12,32 @@ extension OriginExchange {
     }
   }
 
-  /// What is handed in from now on makes the request whole: as long as nothing of that has left, the origin has none.
+  /// Marks where the last part of the request begins: without the bytes handed in from now on, the request is incomplete. As long
+  /// as none of them has left pawl (``lacksHeldBack``), the origin cannot have a complete request. Call it when all before is
+  /// flushed.
   package func markHeldBack() { heldBackAt = output.sentOnConnection }
 
-  /// Whether nothing has left of what was handed in since ``markHeldBack()``. What TLS keeps is a part of its last record,
-  /// which nobody can read without the rest. Only while the exchange has its connection.
+  /// Whether the origin has none of the bytes handed in since ``markHeldBack()``; `true` if that was never called. A TLS record
+  /// that the kernel has taken only in part counts as not sent: the origin cannot decrypt it. Valid only while there is a
+  /// connection.
   package var lacksHeldBack: Bool {
     guard let heldBackAt else { return true }
     return output.sentOnConnection <= heldBackAt || stream.map { $0.bytesKept > 0 } ?? false
   }
 
-  /// Whether the rest of the request goes on though the answer has begun (``OriginRequest/outlivesAnswer``).
+  /// Whether the request is still being sent although the response has begun (``OriginRequest/outlivesAnswer``).
   package var stillSends: Bool { response.letsRequestEnd && !output.isSent && !output.isStopped }
 
-  /// Whether all of the answer is here, and the exchange goes on for the request's sake.
+  /// Whether the response is complete, and the exchange goes on only to send the request to its end.
   package var hasWholeAnswer: Bool { response.isWhole }
 
-  /// Takes what has come and was not announced yet: an answer, or the end of the connection. The delegate may hear of it
-  /// from within.
+  /// Reads at once what the socket already has: a response, or the end of the connection. The delegate may be called from within.
   package func readNow() { streamReadable() }
 
-  // MARK: An answer before the end of the request
+  // MARK: A response before the end of the request
 
-  /// Nothing is read any more: what the answer was given to still has to go.
+  /// Goes on sending the request although the response is complete; stops reading, and tells the delegate. Fails if sending has
+  /// stopped.
   func awaitRequest() {
     guard let stream else { return }
     stream.stopReading()
@@ -42,8 +46,9 @@ extension OriginExchange {
     delegate?.exchangeAnswered(self)
   }
 
-  /// After each write: whether what ``awaitRequest()`` waits for has come, or never will. In a later turn, since who sends
-  /// is not told from within.
+  /// Called after each write. Ends the exchange when the response is complete (``awaitRequest()``) and the request is sent, or
+  /// cannot be sent any more. Does so in a later turn of the event loop, so that the delegate is not called from within its own
+  /// `sendBody`.
   func judgeRest() {
     guard response.isWhole, output.isSent || output.isStopped else { return }
     loop.nextTurn { [self] in

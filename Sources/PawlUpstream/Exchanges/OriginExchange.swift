@@ -14,25 +14,26 @@ package final class OriginExchange {
     case granted(OriginConnection?)
     case dialling(OriginDial)
     case connected(OriginConnection)
-    /// The delegate has the stream; the place is held until this exchange is cancelled or let go.
+    /// The delegate has the stream; it counts in `max-live-connections` until this exchange is cancelled or deallocated.
     case upgraded
     case ended
   }
 
   package let request: OriginRequest
   let pool: OriginPool
-  // What every request touches several times, its loop alone and never from within itself, is not checked for exclusive
-  // access: those checks were a twentieth of what a request that is passed on costs.
+  // Each request uses these properties several times, only on its loop and never reentrantly. They are not checked for exclusive
+  // access, since the checks cost a twentieth of a relayed request.
   @exclusivity(unchecked) var delegate: (any OriginExchangeDelegate)?
   @exclusivity(unchecked) var phase = Phase.starting
   var grantedAt: Monotonic?
-  /// The one that is to be asked, then the one that is.
+  /// Index of the URL chosen for this exchange; once it is connected, of the URL it is connected to.
   var preferredURL = 0
-  /// Empty where there is one.
+  /// Indices of the URLs to try, in this order. Empty if the upstream has only one URL, before ``begin()``, and after
+  /// ``leaveNode()``.
   var urlOrder: [Int]
   var address: SocketAddress?
   var attempts = ConnectionTries()
-  /// How much of the request had gone when what makes it whole was handed in.
+  /// How many bytes of the request were sent when ``markHeldBack()`` was called; `nil`: it was not called.
   var heldBackAt: UInt64?
 
   @exclusivity(unchecked) var output: RequestOutput
@@ -43,15 +44,15 @@ package final class OriginExchange {
   /// Bytes of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
-  /// Its answer goes on as long as somebody listens, or it is a tunnel: it has no place of `max-connections`.
+  /// Whether the exchange is long-lived: an event stream, or a tunnel. It holds no place of `max-connections` then.
   @exclusivity(unchecked) package internal(set) var isLive = false
   var patience = Patience.none
-  /// For the wait for a place: a connection has a clock of its own.
+  /// The timer of the wait for a place. Each connection has its own timer.
   var queueTimer: LoopTimer?
-  /// What was received is being handed to the delegate: more may follow within the same call, and
-  /// ``OriginExchangeDelegate/exchangeDelivered(_:)`` comes at its end unless the exchange has ended by then.
+  /// Whether received bytes are being handed to the delegate. More calls of the delegate may follow at once;
+  /// ``OriginExchangeDelegate/exchangeDelivered(_:)`` is the last of them, unless the exchange has ended by then.
   package internal(set) var isDelivering = false
-  /// Itself, until it has ended: nobody else need hold it.
+  /// A reference to itself until it has ended, so that the caller need not retain it.
   private var keeper: OriginExchange?
 
   init(_ request: consuming OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
@@ -68,7 +69,7 @@ package final class OriginExchange {
     givePlaceBack(nil)
   }
 
-  /// The one that it has, to be given back.
+  /// The place that the exchange holds, as it is given back.
   var place: OriginPlace {
     let isQuick = grantedAt.map { loop.now - $0 < PlaceShares.quick } ?? false
     return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
@@ -77,7 +78,7 @@ package final class OriginExchange {
   var loop: EventLoop { pool.loop }
   var upstream: Upstream { pool.upstream }
 
-  /// The clock of what is waited for; `nil` where nothing is.
+  /// Returns the timer for what is waited for now; `nil`: there is none.
   func patienceTimer() -> LoopTimer? {
     switch phase {
     case .connected(let connection): return connection.timer
@@ -89,7 +90,7 @@ package final class OriginExchange {
     }
   }
 
-  /// Index of the URL that it is connected to.
+  /// Index of the URL that the exchange is connected to.
   package var url: Int? {
     guard case .connected(let connection) = phase else { return nil }
     return connection.url
@@ -128,8 +129,8 @@ package final class OriginExchange {
 
   // MARK: Ending
 
-  /// Ends the exchange at once; the delegate hears nothing more. A running one's connection is closed; after an
-  /// upgrade only the place in `max-connections` is given back, the stream is the delegate's.
+  /// Ends the exchange at once; the delegate is not called any more. The connection is closed, unless it was upgraded: then the
+  /// stream stays the delegate's, and no longer counts in `max-live-connections`.
   package func cancel() { _ = release(reusable: false) }
 
   var isOver: Bool {
@@ -144,7 +145,7 @@ package final class OriginExchange {
     return connection.stream
   }
 
-  /// Whether the response may be delivered further.
+  /// Whether more of the response may be delivered.
   func isReceiving(on connection: OriginConnection) -> Bool {
     guard case .connected(let present) = phase else { return false }
     return present === connection && !isPaused && !response.isWhole
@@ -161,7 +162,7 @@ package final class OriginExchange {
     release(reusable: false)?.exchange(self, broke: failure)
   }
 
-  /// Lets go of everything; returns the delegate to be told.
+  /// Ends the exchange and releases all that it holds. Returns the delegate, which the caller has to tell of the end.
   func release(reusable: Bool) -> (any OriginExchangeDelegate)? {
     let previous = phase
     phase = .ended
@@ -181,7 +182,7 @@ package final class OriginExchange {
       pool.ended(place, reusable: nil)
     case .connected(let connection):
       connection.end()
-      // What TLS keeps would still go, though it counts as not sent.
+      // A plain close would still send the TLS records that are kept, which count as not sent (``lacksHeldBack``).
       if !reusable {
         heldBackAt != nil && connection.stream.bytesKept > 0 ? connection.stream.reset() : connection.stream.close()
       }
@@ -191,7 +192,7 @@ package final class OriginExchange {
     return heir
   }
 
-  /// The stream is the delegate's from now on; it counts as long as this is there.
+  /// Hands the stream to the delegate. It counts in `max-live-connections` until the exchange is cancelled or deallocated.
   func handOver(_ connection: OriginConnection, head: ResponseHead, leftover: [UInt8]) {
     let heir = delegate
     delegate = nil

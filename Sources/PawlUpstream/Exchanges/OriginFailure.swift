@@ -2,24 +2,24 @@ package import PawlHTTP
 
 /// Why an exchange with an origin ended without a complete response.
 package struct OriginFailure: Error, Hashable, Sendable {
-  /// What `Proxy-Status` says about it, and the status that goes with it (RFC 9209).
+  /// The error for `Proxy-Status`, with the status that the client gets (RFC 9209).
   package var error: ProxyError
   package var answer: Answer
   /// Whether any byte of the request had been handed to a connection: the origin may have acted on it.
   package var requestBytesSent: Bool
-  /// Whether nothing of what makes the request whole has left pawl: what was handed in since
-  /// ``OriginExchange/markHeldBack()``, or all of it where that was never called.
+  /// Whether none of the bytes handed in since ``OriginExchange/markHeldBack()`` has left pawl, so that the origin has no complete
+  /// request; `true` if that was never called (``OriginExchange/lacksHeldBack``).
   package var lacksHeldBack: Bool
-  /// Whether the kernel had the whole request.
+  /// Whether the kernel had taken the complete request.
   package var requestWasWhole = false
 
-  /// What had come of the answer.
+  /// How much of the response had come.
   package enum Answer: Hashable, Sendable {
-    /// No final head.
+    /// No final response head.
     case none
-    /// The final head.
+    /// The final response head, but not all of the content.
     case begun
-    /// All of it: all that went wrong is that the request never will be complete (``OriginRequest/outlivesAnswer``).
+    /// The complete response. Only the request could not be sent to its end (``OriginRequest/outlivesAnswer``).
     case whole
   }
 

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlTLS
 
-/// The TLS handshake on one new connection to an origin. Kept by who waits for it.
+/// The TLS handshake on one new connection to an origin. The caller has to retain it.
 final class OriginHandshake: StreamDelegate {
   private let stream: SocketStream
   private let address: SocketAddress
@@ -59,7 +59,7 @@ final class OriginHandshake: StreamDelegate {
 }
 
 extension ProxyError {
-  /// RFC 9209 §2.3.14 to §2.3.16.
+  /// The error for a failure of TLS (RFC 9209 §2.3.14 to §2.3.16).
   init(_ failure: TLSFailure, address: SocketAddress?) {
     let kind: Kind =
       switch failure.kind {

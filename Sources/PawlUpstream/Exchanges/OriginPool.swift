@@ -1,18 +1,18 @@
 package import PawlLoop
 
-/// One loop's connections to an upstream: idle ones and those of running exchanges. Only on its loop.
+/// The connections of one loop to an upstream: idle ones, and those of running exchanges. Used on its loop only.
 package final class OriginPool {
   package let upstream: Upstream
   package let loop: EventLoop
   private var id: ConnectionLimit.PoolID = -1
   /// How the upstream reaches this pool.
   let reference = PoolReference()
-  /// Ascending by the time they became idle.
+  /// The idle connections; the one that became idle first is first.
   @exclusivity(unchecked) private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
 
-  /// One for each pair of loop and upstream; on the loop or before it runs.
+  /// Makes the pool of a pair of loop and upstream; there is one for each pair. Call it on the loop, or before the loop runs.
   package init(upstream: Upstream, loop: EventLoop) {
     (self.upstream, self.loop) = (upstream, loop)
     reference.pool = self
@@ -26,7 +26,7 @@ package final class OriginPool {
     _ = upstream.update(for: id) { ((), $0.idleClosed(id, count: count)) }
   }
 
-  /// Begins an exchange. The delegate hears of it after this has returned.
+  /// Begins an exchange. The delegate is called only after this has returned.
   package func start(_ request: consuming OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
     loop.preconditionOnLoop()
     let exchange = prepare(request, delegate: delegate)
@@ -34,7 +34,7 @@ package final class OriginPool {
     return exchange
   }
 
-  /// As ``start(_:delegate:)``, for who calls ``OriginExchange/begin()`` when it is ready to hear of it.
+  /// Makes an exchange that the caller begins itself, by ``OriginExchange/begin()``, when its delegate may be called.
   package func prepare(_ request: consuming OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
     loop.preconditionOnLoop()
     return OriginExchange(request, pool: self, delegate: delegate)
@@ -63,14 +63,14 @@ package final class OriginPool {
     perform(actions)
   }
 
-  /// An exchange stops waiting. When its grant is on its way already, ``granted(_:usingIdle:)`` returns that.
+  /// Ends the wait of an exchange. If its place is granted already, ``granted(_:usingIdle:)`` gives that back.
   @discardableResult
   func leave(_ ticket: ConnectionLimit.Ticket) -> Bool {
     queued[ticket] = nil
     return upstream.update(for: id) { ($0.leave(ticket), []) }.0
   }
 
-  /// An exchange that held a place has ended. `connection` stays when it can carry another one.
+  /// Gives back the place of an exchange that has ended. `connection` becomes idle if it is usable, else it is closed.
   func ended(_ place: OriginPlace, reusable connection: OriginConnection?) {
     let kept = connection.flatMap { $0.isUsable(at: loop.now) ? $0 : nil }
     if let kept {
@@ -98,7 +98,7 @@ package final class OriginPool {
     exchange.granted(connection.flatMap { suits($0, exchange) ? $0 : nil })
   }
 
-  /// Whether the connection, which is the only one left, leads where the exchange is to go; closes it where it does not.
+  /// Whether the exchange may use this connection, which leads to another node if none to its own node is idle. Closes it if not.
   private func suits(_ connection: OriginConnection, _ exchange: OriginExchange) -> Bool {
     let node = exchange.preferredURL
     if connection.url == node { return true }
@@ -109,7 +109,7 @@ package final class OriginPool {
     return false
   }
 
-  /// Another loop needs places that idle connections of this one hold.
+  /// Closes idle connections whose places another loop needs, and takes what this pool is granted.
   func look() {
     let (toClose, actions) = upstream.update(for: id) { limit in
       let (toClose, actions) = limit.look(id)
@@ -137,7 +137,7 @@ package final class OriginPool {
     perform(upstream.update(for: id) { ((), $0.idleClosed(id, count: 1)) }.1)
   }
 
-  /// Closes those that have been idle for longest.
+  /// Closes the connections that have been idle for the longest time.
   private func close(_ count: Int) {
     guard count > 0 else { return }
     for connection in idle.prefix(count) { connection.stream.close() }
@@ -157,13 +157,13 @@ package final class OriginPool {
 struct OriginPlace {
   var use: OriginUse
   var holder: PlaceHolder
-  /// It was held for less than ``PlaceShares/quick``.
+  /// Whether it was held for less than ``PlaceShares/quick``.
   var isQuick: Bool
 }
 
-/// A pool as the upstream knows it, until the pool is gone. Touched on the pool's loop only. In place of a weak reference,
-/// which would make every use of the pool a slow one.
+/// A reference of the upstream to a pool, empty once the pool is deallocated. Used on the pool's loop only. A weak reference in its
+/// place would make every use of the pool slower.
 final class PoolReference {
-  // Safe: the pool empties it when it goes.
+  // Safe: the pool empties it in its `deinit`.
   unowned(unsafe) var pool: OriginPool?
 }

@@ -2,24 +2,26 @@ package import PawlHTTP
 
 /// A request ready to be sent to an origin.
 package struct OriginRequest: Sendable {
-  /// Fields as they go out: hop-by-hop fields gone, `Via` and `X-Forwarded-*` set; `framing` says how the body goes.
-  /// For an upgrade they name the protocol (`Connection: Upgrade`, `Upgrade: …`).
+  /// The head as it is sent: without hop-by-hop fields, with `Via` and `X-Forwarded-*`; `framing` is how the content is sent. For
+  /// an upgrade its fields name the protocol (`Connection: Upgrade`, `Upgrade: …`).
   package var head: RequestHead
   package var use: OriginUse
-  /// Whether a 101 is an answer to this request; otherwise it is an error (protocols.md 8.2, row 66).
+  /// Whether a 101 is allowed as the response to this request; otherwise it is an error (Hygiene, "101 unasked").
   package var isUpgrade: Bool
-  /// The request may be sent once only: of a connection that was idle, and that an origin closes at the same moment, it
-  /// would stay open whether the request was seen.
+  /// Sends the request on a new connection, never on an idle one; for requests that must not be sent twice. An origin may close an
+  /// idle connection at the moment the request is sent, and pawl could not know whether the request was processed (RFC 9112
+  /// §9.3.1).
   package var wantsFreshConnection = false
-  /// Of a final status: an answer with it that is complete before the request is does not end the exchange. The request is
-  /// sent to its end first; where that cannot be, the exchange is broken (``OriginFailure/hasWholeAnswer``). `nil`: none.
+  /// Decides by the status of a final response whether the request is still sent to its end if that response is complete earlier.
+  /// The exchange then ends when the request is sent; if it cannot be sent, the exchange fails (``OriginFailure/hasWholeAnswer``).
+  /// `nil`: a complete response always ends the exchange.
   package var outlivesAnswer: (@Sendable (Int) -> Bool)?
-  /// Nothing is sent, not even the head, before ``OriginExchange/releaseHead()``: the delegate has something to do once
-  /// it hears of the connection. For requests without content, on a connection of their own.
+  /// Sends nothing, not even the head, before ``OriginExchange/releaseHead()``: the delegate has work to do between the connection
+  /// and the request. For requests without content, on a new connection.
   package var holdsHead = false
-  /// Index of the URL that is asked first, where it works; `nil`: whose turn it is.
+  /// Index of the URL to try first, if it works; `nil`: the rotation decides.
   package var preferredURL: Int?
-  /// On whose account the place is that it takes.
+  /// The client and the path that its place is counted for.
   package var holder: PlaceHolder
 
   package init(

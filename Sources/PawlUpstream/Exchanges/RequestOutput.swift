@@ -2,34 +2,34 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// A run of a file that is content of a request. The descriptor stays open as long as the owner is kept.
+/// A range of a file that is content of a request. The descriptor stays open while `owner` is retained.
 struct FileContent {
   let descriptor: CInt
   let offset: UInt64
   let count: UInt64
   let owner: AnyObject
 
-  /// What is left when so many bytes have gone.
+  /// Returns what is left after `sent` bytes; `nil`: nothing.
   func advanced(by sent: UInt64) -> FileContent? {
     guard sent < count else { return nil }
     return FileContent(descriptor: descriptor, offset: offset + sent, count: count - sent, owner: owner)
   }
 }
 
-/// What of a request is still to go to the origin: head and content in their framing.
-/// Holds what the socket would not take; the exchange bounds it by telling its sender to stop.
+/// The part of a request that still has to be sent to the origin: head and content in their framing. Keeps what the socket has not
+/// taken; the exchange bounds that by making its sender wait.
 struct RequestOutput {
-  /// Above this many bytes the sender is told to stop.
+  /// From this many pending bytes on the sender has to wait.
   static let highWater = 256 << 10
-  /// At this many it is told to go on.
+  /// At this many pending bytes or fewer the sender goes on.
   static let lowWater = 64 << 10
 
-  /// Bytes of a file sent in a turn in which nothing else is ready; a share of it where others wait.
+  /// How many bytes of a file are sent in one turn of the loop if no other connection is ready; otherwise a share of it.
   static let turn = 4 << 20
 
   enum FlushResult: Hashable {
     case drained, blocked, failed
-    /// The file could not be read, or ends early: nothing that concerns the connection.
+    /// The file could not be read, or is too short. The connection is not at fault.
     case unreadable(String)
   }
   enum Misuse: Error, Hashable { case tooMuch, tooLittle }
@@ -44,18 +44,18 @@ struct RequestOutput {
   private var content: Content
   private var pending: [UInt8] = []
   private var start = 0
-  /// Goes when what is pending has gone.
+  /// The file that is sent behind the pending bytes.
   private var file: FileContent?
-  /// What was handed in while the file was on its way.
+  /// The bytes that were handed in behind the file.
   private var behind: [UInt8] = []
   private var isConnected = false
-  /// Bytes that the stream has taken and the kernel has not: records of TLS.
+  /// Bytes that the stream has taken and the kernel has not: TLS records.
   private(set) var keptByStream = 0
   /// Whether content was handed in: the request cannot be sent again from its start.
   private(set) var hasTakenBody = false
   /// Bytes handed to the present connection's socket.
   private(set) var sentOnConnection: UInt64 = 0
-  /// Nothing more goes out: the origin has answered already, or is gone.
+  /// Whether nothing more is sent: the origin has responded already, or has closed.
   private(set) var isStopped = false
 
   init(_ framing: BodyFraming) {
@@ -74,16 +74,16 @@ struct RequestOutput {
   /// Bytes in memory that the socket has not taken.
   var pendingCount: Int { pending.count - start + behind.count }
   var hasFile: Bool { file != nil }
-  /// Whether all that was handed in is with the kernel, not merely encrypted: it goes out even when pawl ends.
+  /// Whether the kernel has all that was handed in, not merely encrypted: it is sent even when pawl ends.
   var isFlushed: Bool { isConnected && !hasUnsent && !isStopped }
-  /// Whether something handed in is not with the kernel.
+  /// Whether the kernel lacks some of what was handed in.
   var hasUnsent: Bool { pendingCount > 0 || file != nil || keptByStream > 0 }
-  /// Whether the whole request is with the kernel.
+  /// Whether the kernel has the complete request.
   var isSent: Bool { isFlushed && content == .complete }
   /// Whether the sender may still hand in content.
   var takesBody: Bool { content != .complete && !isStopped }
 
-  /// A connection is there: the head goes first, what was handed in before follows it.
+  /// Begins to send on a new connection: first the head, then what was handed in before.
   mutating func connect(_ head: RequestHead) {
     var bytes: [UInt8] = []
     HeadWriter.write(head, into: &bytes)
@@ -95,7 +95,7 @@ struct RequestOutput {
     }
   }
 
-  /// The connection is lost and another one will be tried: only while no content was taken.
+  /// Resets the output, because the connection is lost and another one will be tried. Only while no content was taken.
   mutating func disconnect() {
     precondition(!hasTakenBody, "content that was taken cannot be sent again")
     (pending, start, file, behind, isConnected, isStopped) = ([], 0, nil, [], false, false)
@@ -128,7 +128,7 @@ struct RequestOutput {
     }
   }
 
-  /// As ``append(_:to:)``, from a file that is sent without being read. One file at a time.
+  /// Takes content of a file, which is sent without being read into memory. One file at a time.
   mutating func append(_ run: FileContent, to stream: SocketStream?) throws(Misuse) -> FlushResult {
     guard !isStopped, run.count > 0 else { return .drained }
     guard file == nil else { throw .tooMuch }
@@ -151,7 +151,7 @@ struct RequestOutput {
     hasTakenBody = true
   }
 
-  /// Where the next bytes in memory belong.
+  /// Changes the buffer to which the next bytes in memory belong.
   private mutating func withTail(_ change: (inout [UInt8]) -> Void) {
     if file == nil { change(&pending) } else { change(&behind) }
   }
@@ -169,7 +169,7 @@ struct RequestOutput {
     }
   }
 
-  /// Writes what is held back.
+  /// Writes what the socket has not taken yet.
   mutating func flush(_ stream: SocketStream?) -> FlushResult {
     guard let stream, isConnected else { return pendingCount == 0 && file == nil ? .drained : .blocked }
     return noteFlushed(flushAll(stream), stream)
@@ -184,7 +184,8 @@ struct RequestOutput {
     return flushMemory(stream)
   }
 
-  /// Nothing is left here; whether something is left in the stream decides.
+  /// Turns `.drained` into `.blocked` while the stream still holds TLS records that the kernel has not taken; updates
+  /// ``keptByStream``.
   private mutating func noteFlushed(_ result: FlushResult, _ stream: SocketStream) -> FlushResult {
     keptByStream = isStopped ? 0 : stream.bytesKept
     return result == .drained && keptByStream > 0 ? .blocked : result
@@ -234,7 +235,7 @@ struct RequestOutput {
     return .drained
   }
 
-  /// Straight from the sender's memory; only the rest is copied.
+  /// Writes directly from the sender's memory; only what the socket does not take is copied.
   private mutating func writeThrough(_ bytes: UnsafeRawBufferPointer, to stream: SocketStream) -> FlushResult {
     switch stream.write(bytes, more: false) {
     case .bytes(let count):

@@ -1,31 +1,31 @@
 import PawlHTTP
 import PawlWire
 
-/// How far the reading of a response has come. Pure; ``OriginExchange`` does what follows.
+/// The state of reading a response. Pure; ``OriginExchange`` acts on it.
 struct ResponseInput {
-  /// Over the present connection.
+  /// How far the response has come over the present connection.
   enum Stage: Hashable {
-    /// Not a byte has come.
+    /// No byte has come yet.
     case awaited
     /// A head is coming, or interim ones have come.
     case heads
-    /// The final head has come.
+    /// The final response head has come.
     case content(Order)
-    /// All of the answer is here, and the exchange goes on for the request's sake.
+    /// The response is complete, and the exchange goes on only to send the request to its end.
     case whole
   }
 
-  /// What there was of the request when the final head came.
+  /// How much of the request was sent when the final response head came.
   enum Order: Hashable, CaseIterable {
     /// All of it.
     case afterRequest
-    /// Less: the connection carries no other.
+    /// Only a part (an early response): the connection is not reused.
     case early
-    /// Less, and the rest is sent nevertheless (``OriginRequest/outlivesAnswer``).
+    /// Only a part, but the rest is sent even after the response is complete (``OriginRequest/outlivesAnswer``).
     case outlived
   }
 
-  /// 1xx heads before the final one (protocols.md 8.2, row 67).
+  /// The most interim responses (1xx) before the final one (Hygiene, "endless 1xx").
   static let interimLimit = 64
 
   private(set) var stage = Stage.awaited
@@ -33,15 +33,17 @@ struct ResponseInput {
   var interimCount = 0
   /// Whether the origin would take another request on this connection (RFC 9112 §9.3).
   private(set) var keepsAlive = false
-  /// All of the content, while the delegate is told of the head that came with it; whether more came behind that.
+  /// All of the content, if it came with the head; set only while the delegate is called with that head. `hasMore`: bytes came
+  /// behind the content.
   var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
-  /// Bytes read that could not be delivered yet: the start of a head, or what came behind a pause.
+  /// Bytes read that could not be delivered yet: the start of a head, or what was read behind the point of a pause.
   var held: [UInt8] = []
 
   /// Content that came with its head is lent out in one piece up to this size, in bytes.
   static let wholeLimit = 64 << 10
 
-  /// The first `count` of these bytes, where they are the whole content.
+  /// Returns the complete content, if these bytes begin with it; `nil`: they do not, or its length is unknown or above
+  /// ``wholeLimit``.
   static func whole(_ framing: BodyFraming, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard case .length(let count) = framing, count <= wholeLimit, count <= bytes.count else { return nil }
     return UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)])
@@ -67,7 +69,7 @@ struct ResponseInput {
     }
   }
 
-  /// Whether the request is sent to its end, though this answer has begun before that.
+  /// Whether the request is sent to its end although the response has begun before that.
   var letsRequestEnd: Bool {
     switch stage {
     case .awaited, .heads, .content(.afterRequest), .content(.early): false
@@ -77,8 +79,9 @@ struct ResponseInput {
 
   var isWhole: Bool { stage == .whole }
 
-  /// Bytes to ask for where so few are left of the content that they are worth no turn of their own: with one that is not of it,
-  /// so that what comes behind is seen. `nil`: they wait for the next turn.
+  /// How many bytes to read when the budget of this turn is used up, but the rest of the content fits into one more `share`: that
+  /// rest, and one byte more to notice data after the end of the response. `nil`: the rest is larger or unknown; read on in the
+  /// next turn.
   func lastPiece(within share: Int) -> Int? {
     guard hasFinalHead, let left = decoder.remaining, left > 0, left <= share else { return nil }
     return Int(left) + 1
@@ -86,7 +89,7 @@ struct ResponseInput {
 
   // MARK: Events
 
-  /// A new connection carries the response.
+  /// Starts over on a new connection.
   mutating func restart() { self = ResponseInput() }
 
   mutating func takeBytes() {
@@ -100,8 +103,8 @@ struct ResponseInput {
     keepsAlive = !options.close && (head.version == .http11 || options.keepAlive)
   }
 
-  /// The rest of the request goes out all the same.
-  /// - Returns: `false` where none is left, and nothing changes.
+  /// Lets the rest of the request be sent to its end although the response came early.
+  /// - Returns: `false` if the response did not come early; nothing changes then.
   @discardableResult
   mutating func outlive() -> Bool {
     guard stage == .content(.early) else { return false }
@@ -109,8 +112,8 @@ struct ResponseInput {
     return true
   }
 
-  /// The content is complete before a request that is sent to its end.
-  /// - Returns: `false` where it is not: the answer ends the exchange.
+  /// Notes that the response is complete before a request that is still sent to its end.
+  /// - Returns: `false` if the request is not sent to its end: the response ends the exchange.
   @discardableResult
   mutating func endBeforeRequest() -> Bool {
     guard stage == .content(.outlived) else { return false }
@@ -118,6 +121,6 @@ struct ResponseInput {
     return true
   }
 
-  /// The origin has ended its side.
+  /// Notes that the origin has closed its side of the connection.
   mutating func takeEnd() { keepsAlive = false }
 }

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// A node of an upstream was found to work no more, or to work again.
+/// The news that a node of an upstream has stopped working, or works again.
 package struct NodeNews: Hashable, Sendable {
   /// Index of its URL.
   package var url: Int
@@ -9,9 +9,9 @@ package struct NodeNews: Hashable, Sendable {
   package var why: String
 }
 
-/// Which node is asked, and what its answers say of it. Where there is one, nobody chooses, and nothing is kept.
+/// The choice of a node, and the reports about it. With a single node there is no choice, and only health checks are counted.
 extension Upstream {
-  /// Indices of all URLs, the one to try first in front; a request begins there, until ``leave(_:)``.
+  /// Returns the indices of all URLs in the order in which to try them. The request counts at the first one until ``leave(_:)``.
   func choose(at now: Monotonic, for target: Bytes, preferring url: Int?) -> [Int] {
     withRotation { rotation in
       let order = rotation.order(at: now, for: target, preferring: url)
@@ -22,7 +22,7 @@ extension Upstream {
 
   private var countsRequests: Bool { settings.nodes.balance == .leastConnections }
 
-  /// A request that was chosen for one goes to another.
+  /// Moves the count of a request from one node to another.
   func move(from node: Int, to other: Int) {
     guard countsRequests else { return }
     withRotation {
@@ -31,30 +31,30 @@ extension Upstream {
     }
   }
 
-  /// A request has ended, wherever it was.
+  /// Ends the count of a request at the node where it was last.
   func leave(_ node: Int) { if countsRequests { withRotation { $0.ended(at: node) } } }
 
-  /// ``NodeRotation/mayStandIn(_:for:at:)``
+  /// Returns ``NodeRotation/mayStandIn(_:for:at:)``, under the lock.
   func mayStandIn(_ other: Int, for node: Int, at now: Monotonic) -> Bool {
     withRotation { $0.mayStandIn(other, for: node, at: now) }
   }
 
-  // MARK: - What becomes known
+  // MARK: - Reports
 
-  /// No connection came about, or no answer in time.
+  /// Reports that no connection was made, or no response came in time.
   func failed(_ node: Int, _ error: ProxyError, at now: Monotonic) {
     guard hasSeveralNodes else { return }
     tell(withRotation { $0.failed(node, at: now) }, of: node) { error.reason }
   }
 
-  /// The final head is here, or a 101.
+  /// Reports a final response head, or a 101.
   func answered(_ node: Int, _ status: Int, to target: Bytes, since begun: Monotonic, at now: Monotonic) {
     let change = withRotation { $0.answered(node, status: status, to: target, since: begun, at: now) }
     tell(change, of: node) { "status \(status)" }
   }
 
-  /// An exchange has ended without a final head.
-  /// - Parameter isReused: its connection was idle before: it may have ended without any fault of the node.
+  /// Reports that an exchange has ended without a final response head.
+  /// - Parameter isReused: whether its connection was idle before: such a connection may end without any fault of the node.
   func broke(_ node: Int, _ error: ProxyError, for target: Bytes, isReused: Bool, at now: Monotonic) {
     switch error.kind {
     case .httpResponseTimeout, .connectionReadTimeout, .connectionWriteTimeout, .tlsProtocolError, .tlsCertificateError,
@@ -67,13 +67,13 @@ extension Upstream {
     }
   }
 
-  /// A check has passed, or failed for this reason.
+  /// Reports the result of a health check; `failure` is the reason if it failed.
   func checked(_ node: Int, failure: String?) {
     tell(withRotation { $0.checked(node, passed: failure == nil) }, of: node) { failure ?? "its checks pass" }
   }
 }
 
 extension ProxyError {
-  /// For logs.
+  /// The text for logs.
   var reason: String { kind.rawValue + (details.map { ": \($0)" } ?? "") }
 }

@@ -3,8 +3,8 @@ package import PawlHTTP
 package import PawlLoop
 package import PawlTLS
 
-/// An origin as all loops share it: the connection limit with its queue, the rotation and the health of its nodes.
-/// Safe on any thread; a lock is held for an update only.
+/// The state of an origin that all loops share: the connection limit with its queue, the rotation and the health of its nodes. Safe
+/// on any thread; a lock is held for an update only.
 package final class Upstream: Sendable {
   package let settings: UpstreamSettings
   let resolver: Resolver
@@ -30,8 +30,8 @@ package final class Upstream: Sendable {
 
   /// - Parameters:
   ///   - tls: for the URLs that have a `serverName`; those fail without.
-  ///   - report: told of each handshake that failed, also where the next address or URL is tried; on any loop.
-  ///   - news: told of each node that is found to work no more, or again; on any loop.
+  ///   - report: called for each TLS handshake that failed, also if the next address or URL is tried then; on any loop.
+  ///   - news: called for each node that stops working or works again; on any loop.
   package init(
     _ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil,
     report: (@Sendable (ProxyError) -> Void)? = nil, news: (@Sendable (NodeNews) -> Void)? = nil
@@ -54,13 +54,13 @@ package final class Upstream: Sendable {
   /// Connections that count against `max-connections`, idle ones included.
   package var connectionCount: Int { shared.withLock { $0.limit.count } }
 
-  /// Whether requests wait for a place, or are about to: three quarters of them are in use.
+  /// Whether requests wait for a place, or running exchanges hold at least three quarters of the places.
   package var isCrowded: Bool { shared.withLock { $0.limit.isCrowded } }
 
-  /// What new connections are protected with.
+  /// The TLS settings for new connections.
   var tls: TLSClientContext? { shared.withLock { $0.tls } }
 
-  /// New connections use these certificates; those that stand keep theirs.
+  /// Replaces the TLS settings for new connections. Present connections keep theirs.
   package func replaceTLS(_ context: TLSClientContext) { shared.withLock { $0.tls = context } }
 
   func handshakeFailed(_ error: ProxyError) { report?(error) }
@@ -75,7 +75,7 @@ package final class Upstream: Sendable {
 
   // MARK: The limit
 
-  /// Changes the limit's state and passes on what concerns other pools; returns what `pool` itself is granted.
+  /// Changes the state of the limit, and sends the actions for other pools to their loops. Returns what `pool` itself is granted.
   func update<R>(
     for pool: ConnectionLimit.PoolID, _ change: (inout ConnectionLimit) -> (R, [ConnectionLimit.Action])
   ) -> (R, [ConnectionLimit.Action]) {
@@ -99,25 +99,27 @@ package final class Upstream: Sendable {
     return (result, own)
   }
 
-  /// The usual case of ``ConnectionLimit/enter(_:use:prefersIdle:)``, in which nobody else is concerned.
+  /// Takes an idle connection of the pool if no request waits: the usual, short case of
+  /// ``ConnectionLimit/enter(_:use:prefersIdle:for:)``.
   func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse, _ holder: PlaceHolder) -> Bool {
     shared.withLock { $0.limit.takeIdle(of: pool, for: use, holder) }
   }
 
-  /// The same of ``ConnectionLimit/ended(_:use:staysIdle:)``. `false`: somebody waits, and nothing was done.
+  /// Gives a place back if no request waits: the short case of ``ConnectionLimit/ended(_:use:staysIdle:_:isQuick:)``. `false`:
+  /// requests wait, and nothing was done.
   func endedUnawaited(_ pool: ConnectionLimit.PoolID, _ place: OriginPlace, staysIdle: Bool) -> Bool {
     shared.withLock {
       $0.limit.endedUnawaited(pool, use: place.use, staysIdle: staysIdle, place.holder, isQuick: place.isQuick)
     }
   }
 
-  /// An event stream or a tunnel begins; `false`: there are too many.
+  /// Counts an event stream or a tunnel that begins; `false`: there are too many.
   func takeLive(_ holder: PlaceHolder) -> Bool { shared.withLock { $0.live.take(holder) } }
   func giveBackLive(_ holder: PlaceHolder) { shared.withLock { $0.live.giveBack(holder) } }
-  /// Event streams and tunnels, over all loops.
+  /// The number of event streams and tunnels, over all loops.
   package var liveCount: Int { shared.withLock { $0.live.count } }
 
-  /// Looks at, or changes, what is known of the nodes.
+  /// Reads or changes the state of the nodes, under the lock.
   func withRotation<R: Sendable>(_ work: (inout NodeRotation) -> R) -> R { shared.withLock { work(&$0.rotation) } }
 
   func tell(_ change: NodeRotation.Change?, of node: Int, _ why: () -> String) {

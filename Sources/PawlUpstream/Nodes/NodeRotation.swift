@@ -1,13 +1,13 @@
 package import PawlHTTP
 package import PawlLoop
 
-/// In which order the nodes of an upstream are tried: those that work, as the balance has it, then the backups, and those that rest as
-/// the last resort. Pure; shared by all loops under one lock.
+/// Decides in which order the nodes of an upstream are tried: first those that work, in the order of the balance; then the backups;
+/// resting nodes as the last resort. Pure; shared by all loops under one lock.
 package struct NodeRotation: Hashable, Sendable {
-  /// What a log says of a node.
+  /// A change of the health of a node, for the log.
   package enum Change: Hashable, Sendable { case down, up }
 
-  /// Who comes before whom.
+  /// The groups of nodes, in the order in which they are tried.
   private enum Rank: Int, CaseIterable { case works, backup, failsChecks, backupFailsChecks, rests }
 
   private let settings: NodeSettings
@@ -16,7 +16,7 @@ package struct NodeRotation: Hashable, Sendable {
   private let targets: TargetHash
   private var turns: SmoothTurns
   private var health: [NodeHealth]
-  /// Requests that each has now; counted for least connections alone.
+  /// The number of running requests at each node; counted only for the balance `leastConnections`.
   private var running: [Int]
 
   package init(_ urls: [UpstreamURL], _ settings: NodeSettings = NodeSettings()) {
@@ -29,12 +29,12 @@ package struct NodeRotation: Hashable, Sendable {
     running = urls.map { _ in 0 }
   }
 
-  // MARK: - Who is asked
+  // MARK: - The choice
 
-  /// Indices of all nodes, the one to try first in front. Moves the rotation on.
+  /// Returns the indices of all nodes in the order in which to try them. Advances the rotation.
   /// - Parameters:
   ///   - target: path and query.
-  ///   - preferred: stands in front where it works, and the rotation stays.
+  ///   - preferred: comes first if it works; the rotation is not advanced then.
   package mutating func order(at now: Monotonic, for target: Bytes = [], preferring preferred: Int? = nil) -> [Int] {
     guard health.count > 1 else { return [0] }
     if let preferred, health.indices.contains(preferred), works(preferred, at: now) {
@@ -57,11 +57,11 @@ package struct NodeRotation: Hashable, Sendable {
     return order
   }
 
-  /// The request that got this order begins at the node.
+  /// Counts a request that begins at the node.
   package mutating func begins(at node: Int) { running[node] += 1 }
   package mutating func ended(at node: Int) { running[node] -= 1 }
 
-  /// Whether a request that was meant for one may as well go to the other, which has a connection.
+  /// Whether a request that was chosen for `node` may go to `other` instead, which has an idle connection.
   package func mayStandIn(_ other: Int, for node: Int, at now: Monotonic) -> Bool {
     settings.balance != .hash && works(other, at: now) && areBackups[other] == areBackups[node]
   }
@@ -76,7 +76,7 @@ package struct NodeRotation: Hashable, Sendable {
 
   private func works(_ node: Int, at now: Monotonic) -> Bool { health[node].rest(at: now) == .none }
 
-  /// - Parameter isTurn: it is one of these that gets the request.
+  /// - Parameter isTurn: whether one of these nodes gets the request, so that the rotation advances.
   private mutating func balanced(_ nodes: [Int], for target: Bytes, isTurn: Bool) -> [Int] {
     switch settings.balance {
     case .hash: return targets.ranked(nodes, for: target)
@@ -103,14 +103,14 @@ package struct NodeRotation: Hashable, Sendable {
     return zip(nodes, ends).sorted { $0.1 < $1.1 }.map(\.0)
   }
 
-  // MARK: - What becomes known of them
+  // MARK: - Results
 
-  /// It refused, did not answer in time, or failed the handshake.
+  /// Notes that the node refused a connection, did not respond in time, or failed the TLS handshake.
   package mutating func failed(_ node: Int, at now: Monotonic) -> Change? {
     change(of: node) { [settings] in $0.failed(at: now, maxRest: settings.maxRest) }
   }
 
-  /// It answered with this status.
+  /// Notes that the node responded with this status.
   /// - Parameter begun: when the request began.
   package mutating func answered(
     _ node: Int, status: Int, to target: Bytes, since begun: Monotonic, at now: Monotonic
@@ -123,28 +123,30 @@ package struct NodeRotation: Hashable, Sendable {
     }
   }
 
-  /// It broke off before an answer.
+  /// Notes that the node closed the connection before a response.
   package mutating func erred(_ node: Int, for target: Bytes, at now: Monotonic) -> Change? {
     addsError(node, for: target) ? failedByErrors(node, at: now) : nil
   }
 
+  /// Counts an error of the node.
   /// - Returns: whether there are too many in a row.
   private mutating func addsError(_ node: Int, for target: Bytes) -> Bool {
     let path = TargetHash.hash(target.prefix { $0 != UInt8(ascii: "?") })
     return health[node].erred(for: path, limit: settings.restAfterErrors)
   }
 
-  /// The last one that works goes on: nobody else is better.
+  /// Begins a rest after too many errors, but not for the last node that works: no other node would be better.
   private mutating func failedByErrors(_ node: Int, at now: Monotonic) -> Change? {
     health.indices.contains { $0 != node && works($0, at: now) } ? failed(node, at: now) : nil
   }
 
-  /// A check has passed, or failed.
+  /// Notes the result of a health check.
   package mutating func checked(_ node: Int, passed: Bool) -> Change? {
     change(of: node) { [settings] in $0.checked(passed: passed, fall: settings.checkFall, rise: settings.checkRise) }
   }
 
-  /// - Returns: what there is to tell: each end and each return once.
+  /// Changes the health of a node.
+  /// - Returns: `.down` when it stops working and `.up` when it works again, for the log; `nil` if neither has changed.
   private mutating func change(of node: Int, _ change: (inout NodeHealth) -> Void) -> Change? {
     let wasWell = health[node].isWell
     change(&health[node])

@@ -6,17 +6,17 @@ package struct UpstreamURL: Hashable, Sendable {
   /// Put before every request's target; usually empty, never ends with a slash.
   package var basePath: String
   package var isUnix: Bool
-  /// What the certificate has to be for, lower case, without brackets or a dot at its end; `nil`: in clear.
+  /// The name that the certificate must be valid for, in lower case, without brackets or a final dot; `nil`: no TLS.
   package var serverName: String?
-  /// Its part in the requests, against the sum of all weights; at least 1.
+  /// Its share of the requests is its weight divided by the sum of all weights; at least 1.
   package var weight = 1
-  /// Asked only while all that are none rest.
+  /// A backup node: used only while all nodes that are not backups rest or fail their health checks (nginx: `backup`).
   package var isBackup = false
 
-  /// What tells it from the others.
+  /// A name that no other URL of the upstream has.
   var name: String { isUnix ? "unix:\(host)" : "\(host):\(port)\(basePath)" }
 
-  /// As `Host` of a request of pawl's own (RFC 9110 §7.2).
+  /// The `Host` of a request that pawl itself makes (RFC 9110 §7.2).
   var authority: [UInt8] {
     if isUnix { return Array("localhost".utf8) }
     let shown = host.contains(":") ? "[\(host)]" : host
@@ -31,30 +31,30 @@ package struct UpstreamURL: Hashable, Sendable {
   }
 }
 
-/// Which node of an upstream is asked, and when one rests.
+/// The settings for the choice of a node, and for when a node rests.
 package struct NodeSettings: Hashable, Sendable {
   package enum Balance: Hashable, Sendable { case roundRobin, leastConnections, hash }
 
   package var balance = Balance.roundRobin
-  /// The longest rest; the first is 1 s.
+  /// The longest rest; the first one takes 1 s.
   package var maxRest = Duration.seconds(32)
-  /// Errors in a row, to more than one path, after which a node rests; 0: never.
+  /// The number of errors in a row, for more than one path, after which a node rests; 0: never.
   package var restAfterErrors = 5
-  /// `nil`: nobody asks whether they work.
+  /// The health checks; `nil`: none.
   package var check: NodeCheckSettings?
-  /// Checks in a row that have to fail before a node rests, and to pass before it works again.
+  /// The number of health checks in a row that have to fail before a node rests, and to pass before it works again.
   package var checkFall = 2
   package var checkRise = 2
 
   package init() {}
 }
 
-/// What a node is asked again and again, and what says that it works.
+/// The request of health checks, and the statuses that mean that a node works.
 package struct NodeCheckSettings: Hashable, Sendable {
-  /// Behind the node's base path; begins with a slash.
+  /// The path, appended to the node's base path; begins with a slash.
   package var path: [UInt8]
   package var interval: Duration
-  /// From connecting to the head of the answer.
+  /// The time from connecting to the response head.
   package var timeout: Duration
   package var statuses: [ClosedRange<Int>]
 
@@ -63,28 +63,28 @@ package struct NodeCheckSettings: Hashable, Sendable {
   }
 }
 
-/// `[upstream:NAME]`: how an origin is reached and how long it may take.
+/// The settings of `[upstream:NAME]`: how an origin is reached, and its timeouts.
 package struct UpstreamSettings: Sendable {
   package var name: String
   /// Never empty.
   package var urls: [UpstreamURL]
-  /// For one URL with all addresses of its name, TLS handshake included.
+  /// The time to connect to one URL, for all addresses of its name together, with the TLS handshake.
   package var connectTimeout: Duration
-  /// From the request being fully sent to the first byte of the answer.
+  /// The time from the end of the request to the first byte of the response.
   package var responseTimeout: Duration
-  /// Without a byte inside a head or body, in either direction.
+  /// The longest time without a byte within a head or content, in either direction.
   package var idleTimeout: Duration
   /// How long a request may wait for a place below ``maxConnections``.
   package var queueTimeout: Duration
-  /// Connections over all loops, idle ones included, event streams and tunnels not; 0: no limit.
+  /// The most connections over all loops, with idle ones, but without event streams and tunnels; 0: no limit.
   package var maxConnections: Int
-  /// Event streams and tunnels over all loops.
+  /// The most event streams and tunnels over all loops.
   package var maxLiveConnections = 10_000
   /// How long an idle connection is kept; less than what origins commonly allow (5 s).
   package var keepalive: Duration
   /// Percent of ``maxConnections`` that one client may hold.
   package var clientShare = 100
-  /// Percent of ``maxConnections`` that requests for one path may hold while its answers take long.
+  /// Percent of ``maxConnections`` that requests for one path may hold while its responses take long.
   package var pathShare = 100
   /// How its URLs share the requests.
   package var nodes = NodeSettings()

@@ -1,18 +1,21 @@
-/// What an origin connection is wanted for.
+/// The purpose of a connection to an origin.
 package enum OriginUse: Hashable, Sendable {
-  /// A client waits for exactly this answer.
+  /// A client waits for this response.
   case passThrough
-  /// A body is fetched for the cache: fills take at most half of `max-connections`.
+  /// A body is fetched for the cache, or an upload is delivered while no client waits. Together these take at most half of
+  /// `max-connections`.
   case fill
-  /// The request's content is still on its way from the client: those take at most half, too, all together.
+  /// The content of the request is still on its way from the client. All such requests together take at most half of
+  /// `max-connections`, too.
   case upload
 }
 
-/// How many connections an upstream has over all loops, and who is next. Pure: answers with what is to be done.
+/// Enforces `max-connections` of an upstream over all loops, with a queue (nginx: `max_conns`). Pure: returns the actions to be
+/// done.
 ///
-/// A place is held by a running exchange, by an idle connection and by a connection on its way to be closed.
-/// Requests are served in the order they came; only what is above its share lets others pass: fills, requests whose content is
-/// not here yet, and those of a client or for a path that holds its share of the places already.
+/// A place is one connection below that limit: of a running exchange, or idle, also while it is about to be closed. Requests get
+/// places first come, first served; but a request is skipped while its group has all the places it may hold. Groups are cache
+/// fills, requests whose content is still on its way from the client, the requests of one client, and those for one path.
 package struct ConnectionLimit: Hashable, Sendable {
   package typealias Ticket = UInt64
   /// One loop's pool.
@@ -28,22 +31,22 @@ package struct ConnectionLimit: Hashable, Sendable {
   }
 
   package enum Action: Hashable, Sendable {
-    /// The request may connect anew; with `usingIdle` it takes an idle connection of its pool, at once:
-    /// said only to the pool that asked.
+    /// The request has a place for a new connection. With `usingIdle` it takes an idle connection of its pool at once; this is
+    /// granted only to the pool that called.
     case grant(Waiter, usingIdle: Bool)
-    /// The pool is to call ``look(_:)`` on its loop.
+    /// The pool has to call ``look(_:)`` on its loop.
     case wake(PoolID)
   }
 
   private struct Pool: Hashable {
     var idle = 0
-    /// Of the idle ones: asked to be closed.
+    /// Idle connections that were asked to close.
     var closing = 0
     var isAwake = false
     var spare: Int { idle - closing }
   }
 
-  /// By identifier: the upstream counts them from 0.
+  /// All pools, by the identifiers that the upstream counts from 0.
   private struct Pools: Hashable {
     private(set) var all: [Pool] = []
 
@@ -56,7 +59,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     }
   }
 
-  /// 0: no limit.
+  /// The number of places; 0: no limit.
   private let limit: Int
   private var pools = Pools()
   private var lastTicket: Ticket = 0
@@ -71,19 +74,19 @@ package struct ConnectionLimit: Hashable, Sendable {
   /// - Parameters:
   ///   - limit: places; 0: no limit.
   ///   - clientShare: percent of them that one client may hold.
-  ///   - pathShare: percent of them that requests for one path may hold while its answers take long.
+  ///   - pathShare: percent of them that requests for one path may hold while its responses take long.
   package init(limit: Int, clientShare: Int = 100, pathShare: Int = 100) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: pathShare)
   }
 
   package var waitingCount: Int { waiting.count }
-  /// Whether somebody waits, or exchanges run in three quarters of the places and more.
+  /// Whether requests wait, or running exchanges hold at least three quarters of the places.
   package var isCrowded: Bool { waitingCount > 0 || limit > 0 && running * 4 >= limit * 3 }
-  /// Places held.
+  /// The number of places that are held.
   package var count: Int { running + idle }
 
-  /// A request of `pool` wants a connection. It waits unless the actions grant its ticket.
+  /// Adds a request of `pool` that needs a connection. It waits unless the returned actions grant its ticket.
   package mutating func enter(
     _ pool: PoolID, use: OriginUse, prefersIdle: Bool, for holder: PlaceHolder = .nobody
   ) -> (ticket: Ticket, actions: [Action]) {
@@ -92,8 +95,8 @@ package struct ConnectionLimit: Hashable, Sendable {
     return (lastTicket, serve(pool))
   }
 
-  /// As ``enter(_:use:prefersIdle:)`` of a request that suits an idle connection of its pool, where it gets one at once and
-  /// nobody waits. `false`: nothing was done.
+  /// Gives a request an idle connection of its pool at once, if no request waits: the short form of
+  /// ``enter(_:use:prefersIdle:for:)``. `false`: nothing was done.
   package mutating func takeIdle(of pool: PoolID, for use: OriginUse, _ holder: PlaceHolder = .nobody) -> Bool {
     guard waitingCount == 0, room[use] > 0, pools[pool].spare > 0, shares.full(holder, use) == nil else { return false }
     pools[pool].idle -= 1
@@ -112,7 +115,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     }
   }
 
-  /// As ``ended(_:use:staysIdle:)``, where nobody waits. `false`: nothing was done.
+  /// Does the same as ``ended(_:use:staysIdle:_:isQuick:)``, if no request waits. `false`: nothing was done.
   package mutating func endedUnawaited(
     _ pool: PoolID, use: OriginUse, staysIdle: Bool, _ holder: PlaceHolder = .nobody, isQuick: Bool = false
   ) -> Bool {
@@ -121,11 +124,11 @@ package struct ConnectionLimit: Hashable, Sendable {
     return true
   }
 
-  /// A request stops waiting. `false`: it waits no more, its grant is on its way.
+  /// Removes a waiting request. `false`: it does not wait any more; its grant is on its way.
   package mutating func leave(_ ticket: Ticket) -> Bool { waiting.remove(ticket) }
 
-  /// An exchange has ended; its connection stays as an idle one or is closed already.
-  /// - Parameter isQuick: it had its place for a short time only.
+  /// Ends an exchange. Its connection becomes idle, or is closed already.
+  /// - Parameter isQuick: whether it held its place for less than ``PlaceShares/quick``.
   package mutating func ended(
     _ pool: PoolID, use: OriginUse, staysIdle: Bool, _ holder: PlaceHolder = .nobody, isQuick: Bool = false
   ) -> [Action] {
@@ -143,7 +146,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     return serve(pool)
   }
 
-  /// Idle connections of the pool are closed: too old, closed by the origin, or asked for by ``look(_:)``.
+  /// Notes that idle connections of the pool were closed: they were too old, the origin closed them, or ``look(_:)`` asked for it.
   package mutating func idleClosed(_ pool: PoolID, count: Int) -> [Action] {
     var entry = pools[pool]
     let asked = min(entry.closing, count)
@@ -155,13 +158,13 @@ package struct ConnectionLimit: Hashable, Sendable {
     return serve(pool)
   }
 
-  /// A woken pool looks: how many idle connections it must close now (and then report), and what it is granted.
+  /// Returns what a woken pool has to do: how many idle connections to close now (and then to report), and what it is granted.
   package mutating func look(_ pool: PoolID) -> (toClose: Int, actions: [Action]) {
     pools[pool].isAwake = false
     return (pools[pool].closing, serve(pool))
   }
 
-  /// What fills may have together, and what uploads may.
+  /// The most places that all fills may hold together, and the most for all uploads.
   private var half: Int { limit == 0 ? .max : max(1, limit / 2) }
 
   private var room: PlaceQueue.Room {
@@ -197,7 +200,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     actions.append(.grant(waiter, usingIdle: usingIdle))
   }
 
-  /// Has idle connections closed, one for each request that could use its place.
+  /// Asks pools to close idle connections, one for each waiting request that could use the place.
   private mutating func makeRoom(_ actions: inout [Action]) {
     var wanted = waiting.servable(shares, room) - closing
     guard wanted > 0, idle > closing else { return }

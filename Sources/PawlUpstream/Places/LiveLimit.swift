@@ -1,19 +1,19 @@
-/// Who holds a connection to an upstream for as long as it likes: event streams and tunnels. They count against `max-live-connections`,
-/// and hold no place of `max-connections`, which others are waiting for. Pure.
+/// Enforces `max-live-connections`: long-lived connections to an upstream, which are event streams and tunnels. They hold no place
+/// of `max-connections`, so that other requests need not wait for them. Pure.
 package struct LiveLimit: Hashable {
   private let limit: Int
   private var shares: PlaceShares
   package private(set) var count = 0
 
   /// - Parameters:
-  ///   - limit: of all together.
+  ///   - limit: the most for all clients together.
   ///   - clientShare: percent of them that one client may hold.
   package init(limit: Int, clientShare: Int) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: 100)
   }
 
-  /// Takes one; `false`: there is none, or this client holds its share.
+  /// Counts one more; `false`: the limit is reached, or this client holds its share.
   package mutating func take(_ holder: PlaceHolder) -> Bool {
     guard count < limit, shares.full(holder) == nil else { return false }
     count += 1

@@ -1,8 +1,8 @@
-/// How many of something belong to each mark, and a flag for each; an entry lives as long as its count is not 0. Marks are hashes
-/// already, so that looking one up is one look as a rule.
+/// A hash table with a count and a flag for each key (a mark); an entry is removed when its count is 0. Marks are hashes already:
+/// their low bits are the index (open addressing, linear probing).
 struct MarkCounts: Hashable {
   struct Entry: Hashable {
-    /// Never 0 where ``count`` is not.
+    /// The key. Never 0 while ``count`` is above 0.
     var mark: UInt64 = 0
     var count = 0
     var isFlagged = false
@@ -11,7 +11,7 @@ struct MarkCounts: Hashable {
   private var entries: [Entry]
   private var used = 0
 
-  /// - Parameter capacity: a power of two; it grows.
+  /// - Parameter capacity: a power of two; the table grows.
   init(capacity: Int = 64) { entries = Array(repeating: Entry(), count: capacity) }
 
   func count(of mark: UInt64) -> Int { entries[place(of: mark)].count }
@@ -26,7 +26,7 @@ struct MarkCounts: Hashable {
     if used * 2 > entries.count { grow() }
   }
 
-  /// - Parameter flag: of the entry from now on.
+  /// - Parameter flag: the flag of the entry from now on.
   mutating func remove(_ mark: UInt64, flag: Bool = false) {
     let place = place(of: mark)
     guard entries[place].count > 0 else { return }
@@ -37,14 +37,14 @@ struct MarkCounts: Hashable {
 
   private func home(_ mark: UInt64) -> Int { Int(truncatingIfNeeded: mark) & (entries.count - 1) }
 
-  /// Where the mark is, or would be.
+  /// Returns the index of the entry of the mark, or of the empty entry where it would be.
   private func place(of mark: UInt64) -> Int {
     var place = home(mark)
     while entries[place].count > 0, entries[place].mark != mark { place = (place + 1) & (entries.count - 1) }
     return place
   }
 
-  /// Those behind it that would be looked for here move up.
+  /// Removes an entry, and moves entries behind it into the gap where they belong there (linear probing, backward-shift deletion).
   private mutating func empty(_ gone: Int) {
     used -= 1
     let mask = entries.count - 1

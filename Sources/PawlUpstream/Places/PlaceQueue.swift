@@ -1,12 +1,12 @@
-/// Requests that wait for a place, each use in a line of its own, and beside them, for each client and path that holds its share,
-/// those that would be above it: so that nobody who may be served stands behind one who may not.
+/// The queue of requests that wait for a place: one line for each ``OriginUse``. Requests of a client or path that already holds
+/// its share wait in separate lines (`heldBack`), so that they do not block those behind them (no head-of-line blocking).
 struct PlaceQueue: Hashable {
   private struct Line: Hashable {
     var use: OriginUse
     var account: PlaceShares.Account?
   }
 
-  /// How many more of a use may run.
+  /// How many more requests of each use may run.
   struct Room {
     var fills: Int
     var uploads: Int
@@ -23,10 +23,10 @@ struct PlaceQueue: Hashable {
   private var passThroughs = RemovableQueue()
   private var fills = RemovableQueue()
   private var uploads = RemovableQueue()
-  /// None of them is empty.
+  /// The lines of requests whose client or path holds its share. An empty line is removed.
   private var heldBack: [Line: RemovableQueue] = [:]
   private(set) var count = 0
-  /// Where the one is that ``next(_:_:)`` gave last.
+  /// The line of the request that ``next(_:_:)`` returned last.
   private var chosen: Line?
 
   mutating func append(_ waiter: ConnectionLimit.Waiter) {
@@ -34,7 +34,7 @@ struct PlaceQueue: Hashable {
     change(Line(use: waiter.use)) { $0.append(waiter) }
   }
 
-  /// `false` when this ticket does not wait here.
+  /// Removes a request. `false`: no request with this ticket waits here.
   mutating func remove(_ ticket: ConnectionLimit.Ticket) -> Bool {
     let isRemoved =
       passThroughs.remove(ticket) || fills.remove(ticket) || uploads.remove(ticket)
@@ -43,7 +43,7 @@ struct PlaceQueue: Hashable {
     return isRemoved
   }
 
-  /// The one that came first of those that may be served; it stays until ``removeNext()``.
+  /// Returns the oldest request that may be served. It stays in the queue until ``removeNext()``.
   mutating func next(_ shares: PlaceShares, _ room: Room) -> ConnectionLimit.Waiter? {
     guard count > 0 else { return nil }
     var first: ConnectionLimit.Waiter?
@@ -66,7 +66,8 @@ struct PlaceQueue: Hashable {
     change(chosen) { $0.removeFirst() }
   }
 
-  /// Takes the line's first where it came before `first`. Whoever is above a share steps aside.
+  /// Sets `first` to the first request of the line that may be served, if that is older than `first`. Requests before it whose
+  /// client or path holds its share are moved to `heldBack`.
   private mutating func look(at line: Line, _ shares: PlaceShares, _ first: inout ConnectionLimit.Waiter?) {
     while let waiter = self[line].first {
       guard let account = shares.full(waiter.holder, waiter.use) else {
@@ -78,7 +79,7 @@ struct PlaceQueue: Hashable {
     }
   }
 
-  /// How many could be served if there were places enough.
+  /// Returns how many requests could be served if enough places were free.
   func servable(_ shares: PlaceShares, _ room: Room) -> Int {
     var servable = passThroughs.count + min(fills.count, room.fills) + min(uploads.count, room.uploads)
     for (line, waiting) in heldBack {

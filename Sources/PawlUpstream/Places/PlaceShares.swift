@@ -1,4 +1,4 @@
-/// On whose account a place at an upstream is held. Marks are hashes; 0: nobody's.
+/// The client and the path that a place at an upstream is counted for, as hashes (marks); 0: none.
 package struct PlaceHolder: Hashable, Sendable {
   package var client: UInt64
   package var path: UInt64
@@ -8,34 +8,35 @@ package struct PlaceHolder: Hashable, Sendable {
   package init(client: UInt64, path: UInt64) { (self.client, self.path) = (client, path) }
 }
 
-/// How many places each client and each path of an upstream holds, and how many it may: so that nobody who is slow, and
-/// nothing that is, takes all of them.
+/// Counts and limits the places that each client and each path of an upstream holds, so that a slow client or a slow path cannot
+/// take all of them.
 package struct PlaceShares: Hashable {
   /// An upstream with fewer places than this has no shares.
   static let leastLimit = 4
-  /// Whoever gives a place back within this time keeps it from nobody.
+  /// A place that is held for less than this was held quickly: while that is so for a path, ``pathLimit`` does not apply to it.
   package static let quick = Duration.milliseconds(100)
 
-  /// Whose share is taken: a client's, a path's, or a client's of what requests have whose content is on its way; by its mark.
+  /// One of the shares, with the mark (hash) of the client or path: of a client, of a path, or of a client's requests whose content
+  /// is still on its way.
   package enum Account: Hashable { case client(UInt64), path(UInt64), uploader(UInt64) }
 
   /// The most places of one client, and of one path; `.max`: all.
   let clientLimit: Int
   let pathLimit: Int
-  /// The most of one client for requests whose content is on its way.
+  /// The most places of one client for requests whose content is still on its way.
   let uploaderLimit: Int
   private let areKept: Bool
-  /// Places held, of all.
+  /// The number of all places that are held.
   private var count = 0
   private var clients = MarkCounts()
   private var uploaders = MarkCounts()
-  /// Flagged: the last answer gave its place back soon. Nothing is slow there, and it may have all that its clients may.
+  /// Places for each path. An entry is flagged while the last place given back for the path was held quickly (``quick``).
   private var paths = MarkCounts()
 
   /// - Parameters:
-  ///   - limit: places in all; 0: as many as anybody wants.
-  ///   - clientShare: percent of them.
-  ///   - pathShare: percent of them.
+  ///   - limit: places in all; 0: no limit.
+  ///   - clientShare: percent of them for one client.
+  ///   - pathShare: percent of them for one path.
   package init(limit: Int, clientShare: Int, pathShare: Int) {
     func most(_ share: Int) -> Int {
       limit < Self.leastLimit || share >= 100 ? .max : max(1, limit * max(0, share) / 100)
@@ -45,17 +46,17 @@ package struct PlaceShares: Hashable {
     areKept = clientLimit != .max || pathLimit != .max
   }
 
-  /// What keeps this holder from another place; `nil`: nothing.
+  /// Returns the used-up share that keeps this holder from another place; `nil`: none.
   package func full(_ holder: PlaceHolder, _ use: OriginUse = .passThrough) -> Account? {
     guard areKept else { return nil }
     if use == .upload, holder.client != 0, isFull(.uploader(holder.client)) { return .uploader(holder.client) }
-    // As long as all together hold less than one may, nobody holds too much.
+    // While fewer places are held than the smaller of both limits, no share can be used up.
     guard count >= min(clientLimit, pathLimit) else { return nil }
     if holder.path != 0, isFull(.path(holder.path)) { return .path(holder.path) }
     return holder.client != 0 && isFull(.client(holder.client)) ? .client(holder.client) : nil
   }
 
-  /// Whether the account holds all that it may.
+  /// Whether the account holds all places that it may hold.
   package func isFull(_ account: Account) -> Bool {
     switch account {
     case .client(let mark): clients.count(of: mark) >= clientLimit
@@ -64,7 +65,7 @@ package struct PlaceShares: Hashable {
     }
   }
 
-  /// A place is taken, above a share or not.
+  /// Counts a place that is taken. Does not check the shares.
   package mutating func take(_ holder: PlaceHolder, _ use: OriginUse = .passThrough) {
     guard areKept else { return }
     count += 1
@@ -75,8 +76,8 @@ package struct PlaceShares: Hashable {
     if holder.path != 0 { paths.add(holder.path) }
   }
 
-  /// A place is free again.
-  /// - Parameter isQuick: it was held for a short time only (``quick``).
+  /// Counts a place that is given back.
+  /// - Parameter isQuick: whether it was held for less than ``quick``.
   package mutating func giveBack(_ holder: PlaceHolder, _ use: OriginUse = .passThrough, isQuick: Bool) {
     guard areKept else { return }
     count -= 1

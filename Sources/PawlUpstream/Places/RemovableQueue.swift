@@ -1,18 +1,18 @@
 import DequeModule
 
-/// Requests in the order they came; any of them may leave.
+/// A queue of requests in the order they came, from which any request can be removed.
 struct RemovableQueue: Hashable, Sendable {
   private struct Place: Hashable {
     var entry: ConnectionLimit.Waiter
     var isTaken = true
   }
-  /// Ascending tickets; the first one still waits.
+  /// In ascending order of the tickets. A removed request leaves a gap; the first entry is never a gap.
   private var places = Deque<Place>()
   private(set) var count = 0
 
   var first: ConnectionLimit.Waiter? { places.first?.entry }
 
-  /// Where it belongs by its ticket: as a rule last.
+  /// Inserts a request by its ticket, usually at the end.
   mutating func append(_ waiter: ConnectionLimit.Waiter) {
     count += 1
     guard let last = places.last, last.entry.ticket > waiter.ticket else {
@@ -28,7 +28,7 @@ struct RemovableQueue: Hashable, Sendable {
     skipGaps()
   }
 
-  /// `false` when this ticket does not wait here.
+  /// Removes a request. `false`: no request with this ticket waits here.
   mutating func remove(_ ticket: ConnectionLimit.Ticket) -> Bool {
     guard let index = index(of: ticket), places[index].isTaken else { return false }
     places[index].isTaken = false

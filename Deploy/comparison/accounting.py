@@ -1,4 +1,5 @@
-"""CPU time and memory of a server: of its process and everything below it, as the kernel accounts for them, never by the clock on the wall."""
+"""CPU time and memory of a server: of its process and everything below it, as the kernel accounts for them, never by
+the clock on the wall."""
 
 import os
 import pathlib
@@ -30,7 +31,8 @@ def tree(pid):
 
 
 class Reading:
-    """CPU used so far by some processes: to the nanosecond of each thread where the kernel keeps that, else in ticks."""
+    """CPU used so far by some processes: to the nanosecond of each thread where the kernel keeps that, else in
+    ticks."""
 
     def __init__(self, pids):
         self.threads, self.ticks = {}, 0

@@ -1,4 +1,5 @@
-"""Memory for a server, page cache and all: a control group of its own with a limit, in version 2 or 1 of the kernel's interface."""
+"""Memory for a server, page cache and all: a control group of its own with a limit, in version 2 or 1 of the kernel's
+interface."""
 
 import os
 import pathlib
@@ -50,7 +51,11 @@ class Allowance:
 
     def killed(self):
         """Whether the kernel ended a process because the allowance was too small."""
-        counts = [each.read_text() for each in (self.folder / "memory.events", self.folder / "memory.oom_control") if each.exists()]
+        counts = [
+            each.read_text()
+            for each in (self.folder / "memory.events", self.folder / "memory.oom_control")
+            if each.exists()
+        ]
         return any(int(count) for text in counts for count in re.findall(r"^oom_kill (\d+)", text, re.M))
 
     def end(self, seconds=10):

@@ -19,7 +19,21 @@ from running import Failure, Skip, start, stop
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTENT = 33_554_393  # a prime, so that no offset looks like another
-KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor, peers.Relay, peers.Through)}
+KINDS = {
+    each.name: each
+    for each in (
+        servers.Pawl,
+        servers.PawlBefore,
+        servers.Nginx,
+        peers.Varnish,
+        peers.TrafficServer,
+        peers.HAProxy,
+        peers.H2O,
+        peers.Floor,
+        peers.Relay,
+        peers.Through,
+    )
+}
 
 
 def forget_the_dead(parent):
@@ -34,7 +48,9 @@ class Origin:
     """The origin in C, on the load's core."""
 
     def __init__(self, bench):
-        self.process = start([bench.tool("origin"), bench.content], {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.process = start(
+            [bench.tool("origin"), bench.content], {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
         self.port = int(self.process.stdout.readline().split()[1])
         self.address = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.address}"
@@ -50,7 +66,16 @@ class Origin:
 
 class Bench:
     def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None, bencher=None):
-        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before, self.bencher = pawl, wanted, seconds, rounds, quick, load, before, bencher
+        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before, self.bencher = (
+            pawl,
+            wanted,
+            seconds,
+            rounds,
+            quick,
+            load,
+            before,
+            bencher,
+        )
         forget_the_dead(pathlib.Path(folder or tempfile.gettempdir()))
         allowance.forget_the_dead()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pawl-compare-{os.getpid()}-", dir=folder))
@@ -77,7 +102,19 @@ class Bench:
         """A program of the floors, compiled once."""
         if name not in self.tools:
             source, program = HERE / "floors" / f"{name}.c", self.folder / f"floor-{name}"
-            made = subprocess.run(["cc", "-O2", "-o", program, source, "-lm", *(["-lssl", "-lcrypto"] if "openssl/" in source.read_text() else [])], capture_output=True, text=True)
+            made = subprocess.run(
+                [
+                    "cc",
+                    "-O2",
+                    "-o",
+                    program,
+                    source,
+                    "-lm",
+                    *(["-lssl", "-lcrypto"] if "openssl/" in source.read_text() else []),
+                ],
+                capture_output=True,
+                text=True,
+            )
             if made.returncode:
                 raise Failure(f"{source}: {made.stderr}")
             self.tools[name] = program
@@ -94,15 +131,38 @@ class Bench:
         """A certificate for 127.0.0.1 and its key, P-256."""
         if not self._certificate:
             certificate, key = self.folder / "certificate.pem", self.folder / "key.pem"
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", certificate, "-days", "30",
-                            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+            subprocess.run(
+                [
+                    "openssl",
+                    "req",
+                    "-x509",
+                    "-newkey",
+                    "ec",
+                    "-pkeyopt",
+                    "ec_paramgen_curve:P-256",
+                    "-nodes",
+                    "-keyout",
+                    key,
+                    "-out",
+                    certificate,
+                    "-days",
+                    "30",
+                    "-subj",
+                    "/CN=localhost",
+                    "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                ],
+                check=True,
+                capture_output=True,
+            )
             both = self.folder / "both.pem"
             both.write_text(certificate.read_text() + key.read_text())
             self._certificate = (certificate, key)
         return self._certificate
 
     def server(self, name, **options):
-        """The server of this name with these options, started when it is not up; the reason again when it did not start."""
+        """The server of this name with these options, started when it is not up; the reason again when it did not
+        start."""
         key = (name, *sorted(options.items()))
         if key in self.broken:
             raise Skip(self.broken[key])
@@ -126,7 +186,11 @@ class Bench:
         """One request of its own connection; every byte of the answer is compared with the content."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        client = http.client.HTTPSConnection("127.0.0.1", side.port, timeout=120, context=context) if side.secure else http.client.HTTPConnection("127.0.0.1", side.port, timeout=120)
+        client = (
+            http.client.HTTPSConnection("127.0.0.1", side.port, timeout=120, context=context)
+            if side.secure
+            else http.client.HTTPConnection("127.0.0.1", side.port, timeout=120)
+        )
         try:
             client.request(method, path, headers=headers or {})
             answer = client.getresponse()
@@ -173,6 +237,6 @@ class Bench:
         while done < len(data):
             offset = (at + done) % CONTENT
             size = min(len(data) - done, CONTENT - offset)
-            if data[done:done + size].tobytes() != self.bytes[offset:offset + size]:
+            if data[done : done + size].tobytes() != self.bytes[offset : offset + size]:
                 raise Failure(f"{side.name} {path}: wrong bytes between {at + done} and {at + done + size}")
             done += size

@@ -14,21 +14,35 @@ REQUEST = b"GET /bytes/1024/a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Held(Row):
-    """Memory for each connection of a fresh process that has seen a load before. `counts`: how many, and how many with --quick."""
+    """Memory for each connection of a fresh process that has seen a load before. `counts`: how many, and how many with
+    --quick."""
 
     unit = "bytes"
 
     def __init__(self, name, title, length, counts, wanted):
-        super().__init__(name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"], wanted)
+        super().__init__(
+            name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"], wanted
+        )
         self.counts = counts
 
     def run(self, bench):
         self.count = self.counts[bench.quick]
-        result = {"name": self.name, "title": self.title, "unit": self.unit, "peers": [], "skipped": {}, "wanted": [each.text() for each in self.goals]}
+        result = {
+            "name": self.name,
+            "title": self.title,
+            "unit": self.unit,
+            "peers": [],
+            "skipped": {},
+            "wanted": [each.text() for each in self.goals],
+        }
         figures = {}
         for turn in range(1 if bench.quick else 3):
             for name in self.peers:
-                if (bench.wanted and name not in bench.wanted) or name in result["skipped"] or (turn and name not in ("pawl", "nginx")):
+                if (
+                    (bench.wanted and name not in bench.wanted)
+                    or name in result["skipped"]
+                    or (turn and name not in ("pawl", "nginx"))
+                ):
                     continue
                 try:
                     figures.setdefault(name, []).append(self.once(bench, name))
@@ -37,8 +51,19 @@ class Held(Row):
         for name, found in figures.items():
             if found:
                 costs = [each["bytes"] for each in found]
-                result["peers"].append({"name": name, "peer": name, "variant": "", "cost": round(statistics.median(costs), 1), "costs": costs, "rate": None,
-                                        "idle": statistics.median(each["idle"] for each in found), "memory": found[0]["memory"], "rounds": found})
+                result["peers"].append(
+                    {
+                        "name": name,
+                        "peer": name,
+                        "variant": "",
+                        "cost": round(statistics.median(costs), 1),
+                        "costs": costs,
+                        "rate": None,
+                        "idle": statistics.median(each["idle"] for each in found),
+                        "memory": found[0]["memory"],
+                        "rounds": found,
+                    }
+                )
         result["goals"] = [each for each in (goal.judge(result["peers"]) for goal in self.goals) if each]
         return result
 
@@ -59,7 +84,12 @@ class Held(Row):
             finally:
                 for connection in connections:
                     connection.close()
-            return {"bytes": round((after["pss"] - before["pss"]) / self.count, 1), "rss": round((after["rss"] - before["rss"]) / self.count, 1), "idle": round(busy, 5), "memory": after}
+            return {
+                "bytes": round((after["pss"] - before["pss"]) / self.count, 1),
+                "rss": round((after["rss"] - before["rss"]) / self.count, 1),
+                "idle": round(busy, 5),
+                "memory": after,
+            }
         finally:
             bench.stop_servers(name)
 
@@ -75,8 +105,17 @@ class Idle(Held):
     """Keep-alive connections after one request each, and the server's CPU while they are idle."""
 
     def __init__(self, name):
-        super().__init__(name, "15,000 idle keep-alive connections", KIB, (15_000, 2000),
-                         [Limit("bar", 700, "bytes each"), Limit("aim", 500, "bytes each"), Limit("bar", 0.005, "of a core while idle", "idle")])
+        super().__init__(
+            name,
+            "15,000 idle keep-alive connections",
+            KIB,
+            (15_000, 2000),
+            [
+                Limit("bar", 700, "bytes each"),
+                Limit("aim", 500, "bytes each"),
+                Limit("bar", 0.005, "of a core while idle", "idle"),
+            ],
+        )
 
     def open(self, side, connection, number):
         super().open(side, connection, number)
@@ -87,7 +126,7 @@ class Idle(Held):
         after, reading, seconds = server.processes.memory(), server.processes.read(), 2 if bench.quick else 5
         time.sleep(seconds)
         idle = server.processes.since(reading) / seconds
-        for connection in connections[::max(1, self.count // 100)]:  # they are still there
+        for connection in connections[:: max(1, self.count // 100)]:  # they are still there
             ask(connection)
         return after, idle
 
@@ -113,7 +152,7 @@ class Slow(Held):
         """Every second each reads once; the head and the beginning of the body have to be right."""
         for connection in connections:
             head, _, body = connection.recv(self.PIECE).partition(b"\r\n\r\n")
-            if not head.startswith(b"HTTP/1.1 200") or body != bench.bytes[:len(body)]:
+            if not head.startswith(b"HTTP/1.1 200") or body != bench.bytes[: len(body)]:
                 raise Failure(f"unexpected answer: {head[:60]}")
         seconds, reading, begun = 3 if bench.quick else 10, server.processes.read(), time.monotonic()
         for second in range(1, seconds + 1):

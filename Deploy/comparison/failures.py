@@ -1,4 +1,5 @@
-"""Rows about trouble: origins that break off, go down, know nothing of ranges; clients that break off in an upload. No CPU is measured here."""
+"""Rows about trouble: origins that break off, go down, know nothing of ranges; clients that break off in an upload. No
+CPU is measured here."""
 
 import re
 import socket
@@ -30,7 +31,11 @@ class Answer:
             return str(self.status)
         if not self.right:
             return f"{self.status}, WRONG OCTETS"
-        return f"{self.status}, whole" if self.whole else f"{self.status}, {self.octets / size * 100:.0f} % and then {self.why}"
+        return (
+            f"{self.status}, whole"
+            if self.whole
+            else f"{self.status}, {self.octets / size * 100:.0f} % and then {self.why}"
+        )
 
 
 def get(bench, port, path, first=0, last=None, tag=None, seconds=20):
@@ -53,14 +58,18 @@ def get(bench, port, path, first=0, last=None, tag=None, seconds=20):
         lines = raw.decode("latin-1").split("\r\n")
         answer.status = int(lines[0].split()[1])
         answer.fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
-        at = int(re.match(r"bytes (\d+)-", answer.fields.get("content-range", "")).group(1)) if answer.status == 206 else 0
+        at = (
+            int(re.match(r"bytes (\d+)-", answer.fields.get("content-range", "")).group(1))
+            if answer.status == 206
+            else 0
+        )
         answer.first = at
         length, chunked = answer.fields.get("content-length"), "transfer-encoding" in answer.fields
         if chunked:
             answer.why = "chunked"  # of a body whose length the origin gave
         while length is None or answer.octets < int(length):
             if body:
-                answer.right &= body == bench.bytes[at:at + len(body)]
+                answer.right &= body == bench.bytes[at : at + len(body)]
                 at, answer.octets = at + len(body), answer.octets + len(body)
                 if length is not None and answer.octets >= int(length):
                     break
@@ -89,13 +98,25 @@ class Trouble:
 
     def run(self, bench):
         self.size = (4 if bench.quick else 16) * MIB
-        result = {"name": self.name, "title": self.title, "unit": "", "peers": [], "skipped": {}, "goals": [], "wanted": [], "columns": self.columns, "table": []}
+        result = {
+            "name": self.name,
+            "title": self.title,
+            "unit": "",
+            "peers": [],
+            "skipped": {},
+            "goals": [],
+            "wanted": [],
+            "columns": self.columns,
+            "table": [],
+        }
         for name in SERVERS:
             if bench.wanted and name not in bench.wanted:
                 continue
             origin = Unreliable(bench, self.size)
             try:
-                side = bench.server(name, origin=origin.address, **({"disk": "1G"} if name == "trafficserver" else {})).sides("clear")[0]
+                side = bench.server(
+                    name, origin=origin.address, **({"disk": "1G"} if name == "trafficserver" else {})
+                ).sides("clear")[0]
                 result["table"] += [{"server": name, **line} for line in self.lines(bench, side, origin)]
             except MISHAPS as why:
                 result["skipped"][name] = str(why) or repr(why)
@@ -106,7 +127,8 @@ class Trouble:
 
 
 class Resets(Trouble):
-    """Downloads while the origin resets the connection so many times in each, evenly spread: with a plain client, which asks once, and with one
+    """Downloads while the origin resets the connection so many times in each, evenly spread: with a plain client, which
+    asks once, and with one
     that asks for the rest. What came has to be right to the byte."""
 
     def __init__(self, name, title, ranges, times=TIMES):
@@ -125,15 +147,24 @@ class Resets(Trouble):
                     kind = f"cut{resets}-{client.replace(' ', '-')}"
                     origin.plans[kind] = {"ranges": self.ranges, "cut": self.cuts(origin, resets)}
                     path = f"/{kind}/{number}"
-                    good = self.once(bench, side, path) if client == "asks once" else self.persistent(bench, side, path, resets)
+                    good = (
+                        self.once(bench, side, path)
+                        if client == "asks once"
+                        else self.persistent(bench, side, path, resets)
+                    )
                     done, wrong = done + (good is True), wrong + (good is None)
                     sent += origin.sent.get(path, 0)
-                line[many(resets, "reset")] = {"completed": done / downloads, "wrong": wrong, "origin": round(sent / downloads / self.size, 2),
-                                            "seconds": round((time.monotonic() - begun) / downloads, 2)}
+                line[many(resets, "reset")] = {
+                    "completed": done / downloads,
+                    "wrong": wrong,
+                    "origin": round(sent / downloads / self.size, 2),
+                    "seconds": round((time.monotonic() - begun) / downloads, 2),
+                }
             yield line
 
     def cuts(self, origin, resets):
-        """Where an answer breaks off: with ranges after a part of the body, counted from its first byte, else a part further each time."""
+        """Where an answer breaks off: with ranges after a part of the body, counted from its first byte, else a part
+        further each time."""
         step = origin.size // (resets + 1)
         if self.ranges:
             return lambda number, first: first + step if number <= resets else None
@@ -144,7 +175,8 @@ class Resets(Trouble):
         return None if not answer.right else answer.status == 200 and answer.whole and answer.octets == self.size
 
     def persistent(self, bench, side, path, resets):
-        """As download managers do: what is missing is asked for, with If-Range where there was a strong tag; None when the file is wrong."""
+        """As download managers do: what is missing is asked for, with If-Range where there was a strong tag; None when
+        the file is wrong."""
         held, tag, right = 0, None, True
         for _ in range(resets + 5):
             answer = get(bench, side.port, path, first=held, tag=tag if tag and not tag.startswith("W/") else None)
@@ -165,11 +197,26 @@ class Resets(Trouble):
 class Down(Trouble):
     """What clients get while the origin is down, and when it is back."""
 
-    columns = ["server", "download when it goes down at 50 % for 3 s", "kept and fresh", "kept and stale", "range of what had come", "the rest, when it is back", "origin sent, in all"]
+    columns = [
+        "server",
+        "download when it goes down at 50 % for 3 s",
+        "kept and fresh",
+        "kept and stale",
+        "range of what had come",
+        "the rest, when it is back",
+        "origin sent, in all",
+    ]
 
     def lines(self, bench, side, origin):
-        origin.plans = {"fresh": {"keep": "max-age=3600"}, "stale": {"keep": "max-age=1, stale-if-error=3600"},
-                        "part": {"keep": "max-age=3600", "pause": 0.001, "cut": lambda number, first: origin.size // 2 if number == 1 else None}}
+        origin.plans = {
+            "fresh": {"keep": "max-age=3600"},
+            "stale": {"keep": "max-age=1, stale-if-error=3600"},
+            "part": {
+                "keep": "max-age=3600",
+                "pause": 0.001,
+                "cut": lambda number, first: origin.size // 2 if number == 1 else None,
+            },
+        }
         for path in ("/fresh/1", "/stale/1"):
             for _ in range(2):
                 get(bench, side.port, path)
@@ -189,14 +236,19 @@ class Down(Trouble):
         reader.join()
         [part] = found
         line[self.columns[1]] = part.text(self.size)
-        rest = None if part.whole else get(bench, side.port, "/part/1", first=part.octets, tag=part.fields.get("etag"), seconds=20)
+        rest = (
+            None
+            if part.whole
+            else get(bench, side.port, "/part/1", first=part.octets, tag=part.fields.get("etag"), seconds=20)
+        )
         line[self.columns[5]] = rest.text(self.size) if rest else "nothing was missing"
         line[self.columns[6]] = f"{origin.sent.get('/part/1', 0) / self.size:.2f} of the body"
         yield line
 
 
 class CutUploads(Trouble):
-    """An upload whose client loses its connection so many times: bytes it had to send, and what the origin took for whole."""
+    """An upload whose client loses its connection so many times: bytes it had to send, and what the origin took for
+    whole."""
 
     times = (0, 1, 5, 20)
     columns = ["server", "0 cuts", "1 cut", "5 cuts", "20 cuts"]
@@ -208,9 +260,13 @@ class CutUploads(Trouble):
             send = resumed if side.peer == "pawl" else restarted
             status, octets = send(bench, side.port, path, self.size, cuts)
             seen = [each for each in origin.bodies if each[0] == path]
-            line[many(cuts, "cut")] = {"status": status, "sent": round(octets / self.size, 2), "requests at the origin": len(seen),
-                                    "right": sum(whole and count == self.size and right for _, whole, count, right in seen),
-                                    "wrong": sum(whole and (count != self.size or not right) for _, whole, count, right in seen)}
+            line[many(cuts, "cut")] = {
+                "status": status,
+                "sent": round(octets / self.size, 2),
+                "requests at the origin": len(seen),
+                "right": sum(whole and count == self.size and right for _, whole, count, right in seen),
+                "wrong": sum(whole and (count != self.size or not right) for _, whole, count, right in seen),
+            }
         yield line
 
 
@@ -268,8 +324,11 @@ def resumed(bench, port, path, size, cuts):
             if status not in (200, 204):
                 return status, sent
             offset = int(fields["upload-offset"])
-            lines = (f"PATCH {place} HTTP/1.1\r\nHost: localhost\r\n{version}Upload-Complete: ?1\r\nUpload-Offset: {offset}\r\n"
-                     f"Content-Type: application/partial-upload\r\nContent-Length: {size - offset}\r\n\r\n")
+            lines = (
+                f"PATCH {place} HTTP/1.1\r\nHost: localhost\r\n{version}Upload-Complete: ?1\r\nUpload-Offset: "
+                f"{offset}\r\n"
+                f"Content-Type: application/partial-upload\r\nContent-Length: {size - offset}\r\n\r\n"
+            )
         connection.sendall(lines.encode())
         connection.sendall(bench.bytes[offset:end])
         sent += max(0, end - offset)
@@ -287,4 +346,3 @@ def resumed(bench, port, path, size, cuts):
             status, _ = head_of(connection)
         connection.close()
         return status, sent
-

@@ -2,7 +2,8 @@
 
 
 class Goal:
-    """pawl's figure at most `factor` times that of a peer; `what`: "cost", "p99", or "rate", which is to be at least that."""
+    """pawl's figure at most `factor` times that of a peer; `what`: "cost", "p99", or "rate", which is to be at least
+    that."""
 
     def __init__(self, kind, peer, factor, what="cost"):
         self.kind, self.peer, self.factor, self.what = kind, peer, factor, what
@@ -12,14 +13,28 @@ class Goal:
         mine = best(peers, "pawl", self.what)
         if self.what == "first":  # no later than the fastest peer and so many milliseconds
             others = [each["first"] for each in peers if each["peer"] not in ("pawl", "pawl-before", "relay in C")]
-            return None if mine is None or not others else self.judged(mine - min(others), mine - min(others) <= self.factor)
+            return (
+                None
+                if mine is None or not others
+                else self.judged(mine - min(others), mine - min(others) <= self.factor)
+            )
         other = best(peers, self.peer, self.what)
         if mine is None or not other:
             return None
-        return self.judged(mine / other, mine / other >= self.factor if self.what == "rate" else mine / other <= self.factor)
+        return self.judged(
+            mine / other, mine / other >= self.factor if self.what == "rate" else mine / other <= self.factor
+        )
 
     def judged(self, ratio, met):
-        return {"kind": self.kind, "peer": self.peer, "what": self.what, "factor": self.factor, "ratio": round(ratio, 4), "met": met, "text": self.text()}
+        return {
+            "kind": self.kind,
+            "peer": self.peer,
+            "what": self.what,
+            "factor": self.factor,
+            "ratio": round(ratio, 4),
+            "met": met,
+            "text": self.text(),
+        }
 
     def text(self):
         if self.what == "first":
@@ -35,7 +50,18 @@ class Limit:
 
     def judge(self, peers):
         mine = best(peers, "pawl", self.figure)
-        return None if mine is None else {"kind": self.kind, "what": self.what, "factor": self.most, "ratio": round(mine, 4), "met": mine <= self.most, "text": self.text()}
+        return (
+            None
+            if mine is None
+            else {
+                "kind": self.kind,
+                "what": self.what,
+                "factor": self.most,
+                "ratio": round(mine, 4),
+                "met": mine <= self.most,
+                "text": self.text(),
+            }
+        )
 
     def text(self):
         return f"<= {self.most:g} {self.what}"

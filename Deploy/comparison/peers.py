@@ -1,4 +1,5 @@
-"""Varnish, Traffic Server, HAProxy, h2o and the floors in C: one worker each, before the same origin, each keeping what it keeps best."""
+"""Varnish, Traffic Server, HAProxy, h2o and the floors in C: one worker each, before the same origin, each keeping what
+it keeps best."""
 
 import os
 import subprocess
@@ -22,8 +23,30 @@ backend default {{ .host = "{host}"; .port = "{port}"; .first_byte_timeout = 600
         self.ports["clear"] = free_port()
         room = f"{max(64, self.room >> 20)}M" if self.room else "4G"
         store = f"file,{self.folder}/store,{room}" if self.options.get("store") == "file" else f"malloc,{room}"
-        self.run(self.program(), "-F", "-j", "none", "-n", self.folder / "work", "-a", f"127.0.0.1:{self.ports['clear']}", "-f", self.folder / "main.vcl", "-s", store,
-                 "-T", "none", "-p", "thread_pools=1", "-p", "timeout_idle=3600", "-p", "default_grace=600", "-p", f"thread_pool_max=6000")
+        self.run(
+            self.program(),
+            "-F",
+            "-j",
+            "none",
+            "-n",
+            self.folder / "work",
+            "-a",
+            f"127.0.0.1:{self.ports['clear']}",
+            "-f",
+            self.folder / "main.vcl",
+            "-s",
+            store,
+            "-T",
+            "none",
+            "-p",
+            "thread_pools=1",
+            "-p",
+            "timeout_idle=3600",
+            "-p",
+            "default_grace=600",
+            "-p",
+            "thread_pool_max=6000",
+        )
         self.wait("clear")
 
     def sides(self, kind="clear"):
@@ -38,7 +61,9 @@ class TrafficServer(Server):
 
     def launch(self):
         certificate, key = self.bench.certificate
-        self.synced = 2 if self.bench.quick else 5  # seconds from one time that it writes down what its cache holds to the next; it does not when it ends
+        self.synced = (
+            2 if self.bench.quick else 5
+        )  # seconds from one time that it writes down what its cache holds to the next; it does not when it ends
         for each in ("etc", "log", "run", "cache"):
             (self.folder / each).mkdir(exist_ok=True)
         for each in ("clear", "tls"):
@@ -60,21 +85,51 @@ cachedir: {self.folder}/cache
         # Where its memory is limited, half of it: the rest is for all else.
         memory = self.options["memory"] // 2 if "memory" in self.options else 4 << 30
         values = {
-            "http.server_ports": f"STRING {self.ports['clear']}:ip-in=127.0.0.1 {self.ports['tls']}:ip-in=127.0.0.1:ssl", "exec_thread.autoconfig": "INT 0",
-            "exec_thread.limit": f"INT {self.workers}", "exec_thread.affinity": "INT 0", "accept_threads": "INT 0", "task_threads": "INT 1", "admin.user_id": "STRING #-1",
-            "log.logging_enabled": "INT 0", "cache.ram_cache.size": f"INT {memory}", "cache.ram_cache.algorithm": "INT 1", "cache.ram_cache.use_seen_filter": "INT 0", "cache.ram_cache_cutoff": "INT 2147483648", "url_remap.remap_required": "INT 1",
-            "reverse_proxy.enabled": "INT 1", "http.keep_alive_no_activity_timeout_in": "INT 3600", "http.keep_alive_no_activity_timeout_out": "INT 3600",
-            "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 18000",
-            "net.max_connections_in": "INT 18000", "cache.min_average_object_size": f"INT {max(1000, self.room // self.objects // 2) if self.objects else 64000}", "http.background_fill_active_timeout": "INT 0",
+            "http.server_ports": f"STRING {self.ports['clear']}:ip-in=127.0.0.1 "
+            f"{self.ports['tls']}:ip-in=127.0.0.1:ssl",
+            "exec_thread.autoconfig": "INT 0",
+            "exec_thread.limit": f"INT {self.workers}",
+            "exec_thread.affinity": "INT 0",
+            "accept_threads": "INT 0",
+            "task_threads": "INT 1",
+            "admin.user_id": "STRING #-1",
+            "log.logging_enabled": "INT 0",
+            "cache.ram_cache.size": f"INT {memory}",
+            "cache.ram_cache.algorithm": "INT 1",
+            "cache.ram_cache.use_seen_filter": "INT 0",
+            "cache.ram_cache_cutoff": "INT 2147483648",
+            "url_remap.remap_required": "INT 1",
+            "reverse_proxy.enabled": "INT 1",
+            "http.keep_alive_no_activity_timeout_in": "INT 3600",
+            "http.keep_alive_no_activity_timeout_out": "INT 3600",
+            "http.transaction_no_activity_timeout_in": "INT 600",
+            "http.transaction_no_activity_timeout_out": "INT 60",
+            "net.connections_throttle": "INT 18000",
+            "net.max_connections_in": "INT 18000",
+            "cache.min_average_object_size": "INT "
+            f"{max(1000, self.room // self.objects // 2) if self.objects else 64000}",
+            "http.background_fill_active_timeout": "INT 0",
             "cache.dir.sync_frequency": f"INT {self.synced if self.objects else 60}",
-            "http.background_fill_completed_threshold": "FLOAT 0.0", "http.cache.open_write_fail_action": "INT 5", "cache.enable_read_while_writer": "INT 1",
-            "http.cache.max_open_write_retries": "INT 5", "http.insert_response_via_str": "INT 0", "dns.nameservers": "STRING 127.0.0.1:53",
-            "ssl.server.cert.path": f"STRING {certificate.parent}", "ssl.server.private_key.path": f"STRING {key.parent}", "output.logfile": f"STRING {self.folder}/log/out.log",
+            "http.background_fill_completed_threshold": "FLOAT 0.0",
+            "http.cache.open_write_fail_action": "INT 5",
+            "cache.enable_read_while_writer": "INT 1",
+            "http.cache.max_open_write_retries": "INT 5",
+            "http.insert_response_via_str": "INT 0",
+            "dns.nameservers": "STRING 127.0.0.1:53",
+            "ssl.server.cert.path": f"STRING {certificate.parent}",
+            "ssl.server.private_key.path": f"STRING {key.parent}",
+            "output.logfile": f"STRING {self.folder}/log/out.log",
         }
-        files = {"records.config": "".join(f"CONFIG proxy.config.{name} {value}\n" for name, value in values.items()),
-                 "storage.config": f"{self.folder}/cache {max(256, self.room >> 20)}M\n" if self.room else f"{self.folder}/cache 6G\n", "remap.config": f"map / http://{self.options.get('origin') or self.bench.origin.address}/\n",
-                 "ssl_multicert.config": f"dest_ip=* ssl_cert_name={certificate.name} ssl_key_name={key.name}\n", "plugin.config": "", "ip_allow.yaml":
-                 "ip_allow:\n  - apply: in\n    ip_addrs: 0/0\n    action: allow\n    methods: ALL\n"}
+        files = {
+            "records.config": "".join(f"CONFIG proxy.config.{name} {value}\n" for name, value in values.items()),
+            "storage.config": f"{self.folder}/cache {max(256, self.room >> 20)}M\n"
+            if self.room
+            else f"{self.folder}/cache 6G\n",
+            "remap.config": f"map / http://{self.options.get('origin') or self.bench.origin.address}/\n",
+            "ssl_multicert.config": f"dest_ip=* ssl_cert_name={certificate.name} ssl_key_name={key.name}\n",
+            "plugin.config": "",
+            "ip_allow.yaml": "ip_allow:\n  - apply: in\n    ip_addrs: 0/0\n    action: allow\n    methods: ALL\n",
+        }
         for name, text in files.items():
             (self.folder / "etc" / name).write_text(text)
         self.run(self.program(), f"--run-root={self.folder}/runroot.yaml", stdout=subprocess.DEVNULL)
@@ -196,7 +251,8 @@ class Floor(InC):
 
 
 class Relay(InC):
-    """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same bytes through one file."""
+    """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same bytes
+    through one file."""
 
     name = "relay"
 
@@ -204,7 +260,14 @@ class Relay(InC):
         self.listen(self.bench.origin.port, self.folder / "file")
 
     def sides(self, kind="clear"):
-        return [Side(self, self.ports["clear"], "receive, write, send" if kind == "clear" else "receive, write, sendfile", peer="relay in C")]
+        return [
+            Side(
+                self,
+                self.ports["clear"],
+                "receive, write, send" if kind == "clear" else "receive, write, sendfile",
+                peer="relay in C",
+            )
+        ]
 
 
 class Through(InC):

@@ -17,7 +17,14 @@ class Loops(Row):
     """CPU a request of two loops on two cores against one loop; the load shares the cores where there are no others."""
 
     def __init__(self, name):
-        super().__init__(name, "two loops on two cores, 1 KiB", "/bytes/1024/a", KIB, ["pawl", "nginx"], [Goal("bar", "pawl with one loop", 1.15)])
+        super().__init__(
+            name,
+            "two loops on two cores, 1 KiB",
+            "/bytes/1024/a",
+            KIB,
+            ["pawl", "nginx"],
+            [Goal("bar", "pawl with one loop", 1.15)],
+        )
 
     def sides(self, bench, skipped):
         found = []
@@ -64,8 +71,14 @@ class Trace:
 
     def begin(self):
         """Follows all of them; what is answered ends it."""
-        self.process = start(["strace", "-c", "-f", "-o", self.said, *(word for pid in self.pids for word in ("-p", str(pid)))],
-                             {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.process = start(
+            ["strace", "-c", "-f", "-o", self.said, *(word for pid in self.pids for word in ("-p", str(pid)))],
+            {running.LOAD},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for _ in self.pids:
             attached(self.process)
         return self.end
@@ -96,7 +109,14 @@ class Calls(Row):
     unit = "calls"
 
     def __init__(self, name, title, length, most):
-        super().__init__(name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "h2o", "floor:write", "floor:sendfile"], [Limit("bar", most, "calls")])
+        super().__init__(
+            name,
+            title,
+            f"/bytes/{length}/a",
+            length,
+            ["pawl", "nginx", "haproxy", "trafficserver", "h2o", "floor:write", "floor:sendfile"],
+            [Limit("bar", most, "calls")],
+        )
 
     def run(self, bench):
         rounds, bench.rounds = bench.rounds, 1
@@ -127,7 +147,10 @@ class Calls(Row):
             idle = trace.calls()
         finally:
             trace.stop()
-        work.more = {"calls": {name: round(each / count, 3) for name, each in busy.items()}, "idle": {name: round(each / count, 3) for name, each in idle.items()}}
+        work.more = {
+            "calls": {name: round(each / count, 3) for name, each in busy.items()},
+            "idle": {name: round(each / count, 3) for name, each in idle.items()},
+        }
         return work
 
     def cost(self, work):
@@ -136,5 +159,9 @@ class Calls(Row):
 
     def summary(self, side, works):
         made = super().summary(side, works)
-        made["detail"] = ", ".join(f"{each:g} {name}" for name, each in sorted(works[0].more["calls"].items(), key=lambda pair: -pair[1]) if each >= 0.05)
+        made["detail"] = ", ".join(
+            f"{each:g} {name}"
+            for name, each in sorted(works[0].more["calls"].items(), key=lambda pair: -pair[1])
+            if each >= 0.05
+        )
         return made

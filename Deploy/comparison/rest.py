@@ -1,4 +1,5 @@
-"""The row about what a store costs while it rests: a million small objects, until it is ready, memory for each, and what a hit costs then."""
+"""The row about what a store costs while it rests: a million small objects, until it is ready, memory for each, and
+what a hit costs then."""
 
 import os
 import statistics
@@ -20,13 +21,32 @@ class Rest(Row):
     unit = "bytes"
 
     def __init__(self, name):
-        super().__init__(name, "10^6 objects of 1 KiB at rest, memory for each", "", KIB, ["pawl", "nginx", "trafficserver", "varnish", "haproxy"], [
-            Limit("bar", 400, "bytes each after a restart"), Limit("aim", 250, "bytes each after a restart"), Limit("bar", 400, "bytes each after all were used once", "used"),
-            Limit("bar", 1.5, "s until it is ready", "ready"), Limit("aim", 0.8, "s until it is ready", "ready"), Limit("bar", 1.1, "x a hit when there are 1,000", "slower")])
+        super().__init__(
+            name,
+            "10^6 objects of 1 KiB at rest, memory for each",
+            "",
+            KIB,
+            ["pawl", "nginx", "trafficserver", "varnish", "haproxy"],
+            [
+                Limit("bar", 400, "bytes each after a restart"),
+                Limit("aim", 250, "bytes each after a restart"),
+                Limit("bar", 400, "bytes each after all were used once", "used"),
+                Limit("bar", 1.5, "s until it is ready", "ready"),
+                Limit("aim", 0.8, "s until it is ready", "ready"),
+                Limit("bar", 1.1, "x a hit when there are 1,000", "slower"),
+            ],
+        )
 
     def run(self, bench):
         self.count = 20_000 if bench.quick else 1_000_000
-        result = {"name": self.name, "title": self.title, "unit": self.unit, "peers": [], "skipped": {}, "wanted": [each.text() for each in self.goals]}
+        result = {
+            "name": self.name,
+            "title": self.title,
+            "unit": self.unit,
+            "peers": [],
+            "skipped": {},
+            "wanted": [each.text() for each in self.goals],
+        }
         bench.stop_servers()
         for name in [*self.peers, *(["pawl-before"] if bench.before else [])]:
             if bench.wanted and name.removesuffix("-before") not in bench.wanted:
@@ -57,15 +77,42 @@ class Rest(Row):
         once = self.ask(bench, server, self.count, count=self.count, kept=0.95)
         used = self.memory(server)
         many = self.hits(bench, server)
-        each = {what: round((found["pss"] - empty["pss"]) / self.count, 1) for what, found in (("rested", rested), ("used", used))}
-        return {"name": name, "peer": name, "variant": "", "cost": each["rested"], "costs": [each["rested"]], "rate": None, "used": each["used"], "ready": round(statistics.median(ready), 3),
-                "slower": round(many / few, 3), "memory": used, "rounds": [{"ready": ready, "empty": empty, "rested": rested, "used": used, "hit of few": few, "hit of all": many, "first use": once.cpu / once.count * 1e6}],
-                "detail": f"ready after {statistics.median(ready):.2f} s; {each['used']:,.0f} bytes when all were used; a hit {few:.1f} us when there are {FEW:,}, {many:.1f} us when there are all, "
-                          f"its first {once.cpu / once.count * 1e6:.1f} us; {once.more['kept']:.1%} from the store"}
+        each = {
+            what: round((found["pss"] - empty["pss"]) / self.count, 1)
+            for what, found in (("rested", rested), ("used", used))
+        }
+        return {
+            "name": name,
+            "peer": name,
+            "variant": "",
+            "cost": each["rested"],
+            "costs": [each["rested"]],
+            "rate": None,
+            "used": each["used"],
+            "ready": round(statistics.median(ready), 3),
+            "slower": round(many / few, 3),
+            "memory": used,
+            "rounds": [
+                {
+                    "ready": ready,
+                    "empty": empty,
+                    "rested": rested,
+                    "used": used,
+                    "hit of few": few,
+                    "hit of all": many,
+                    "first use": once.cpu / once.count * 1e6,
+                }
+            ],
+            "detail": f"ready after {statistics.median(ready):.2f} s; {each['used']:,.0f} bytes when all were used; "
+            f"a hit {few:.1f} us when there are {FEW:,}, {many:.1f} us when there are all, "
+            f"its first {once.cpu / once.count * 1e6:.1f} us; {once.more['kept']:.1%} from the store",
+        }
 
     def server(self, bench, name):
         """Up and settled."""
-        server = bench.server(name, objects=self.count, room=4 * KIB * self.count, **({"store": "file"} if name == "varnish" else {}))
+        server = bench.server(
+            name, objects=self.count, room=4 * KIB * self.count, **({"store": "file"} if name == "varnish" else {})
+        )
         self.memory(server)
         return server
 
@@ -78,7 +125,9 @@ class Rest(Row):
 
     def ask(self, bench, server, objects, kept=0, **more):
         before = bench.origin.counts()[0]
-        work = load.site(bench, server.sides("clear")[-1], objects, (KIB, KIB), connections=16, settle=True, **{"most": 1800, **more})
+        work = load.site(
+            bench, server.sides("clear")[-1], objects, (KIB, KIB), connections=16, settle=True, **{"most": 1800, **more}
+        )
         work.more["kept"] = 1 - (bench.origin.counts()[0] - before) / work.count
         if work.more["kept"] < kept:
             raise Failure(f"only {work.more['kept']:.1%} came from its store")
@@ -87,7 +136,9 @@ class Rest(Row):
     def hits(self, bench, server):
         """Microseconds of a hit, of the same few objects whatever else is there: the median of rounds."""
         self.ask(bench, server, FEW, count=FEW)
-        works = [self.ask(bench, server, FEW, seconds=bench.seconds / 2, kept=0.99) for _ in range(2 if bench.quick else 5)]
+        works = [
+            self.ask(bench, server, FEW, seconds=bench.seconds / 2, kept=0.99) for _ in range(2 if bench.quick else 5)
+        ]
         return statistics.median(each.cpu / each.count * 1e6 for each in works)
 
     def ready(self, bench, server):

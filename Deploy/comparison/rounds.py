@@ -12,7 +12,8 @@ AGREED = 0.8  # the share of rounds with the same verdict that makes it clear
 
 
 def interleaved(bench, sides, once, unclear, asked=None):
-    """Rounds in turns, another side first in each. once(side, turn) measures and says whether the side is still in; unclear() gives those of whom more
+    """Rounds in turns, another side first in each. once(side, turn) measures and says whether the side is still in;
+    unclear() gives those of whom more
     rounds are wanted than were asked for; with --quick there are no more."""
     asked = asked or bench.rounds
     most = asked if bench.quick else max(asked, MOST_ROUNDS)
@@ -49,17 +50,27 @@ def clear(mine, other, factor):
 
 def chosen(rounds, peer, what, figure):
     """A peer's best variant, of pawl the worst, and its figures by round."""
-    those = [(side, {turn: figure(work, what) for turn, work in works.items()}) for side, works in rounds.items() if works and side.peer == peer]
+    those = [
+        (side, {turn: figure(work, what) for turn, work in works.items()})
+        for side, works in rounds.items()
+        if works and side.peer == peer
+    ]
     largest = (what == "rate") != (peer == "pawl")
     return (max if largest else min)(those, key=lambda each: statistics.median(each[1].values()), default=(None, {}))
 
 
 def unclear(goals, rounds, figure):
-    """The sides of whom more rounds are wanted. rounds: of each side its works by round; figure(work, what) is what a goal compares."""
+    """The sides of whom more rounds are wanted. rounds: of each side its works by round; figure(work, what) is what a
+    goal compares."""
     found = set()
     for goal in goals:
         if isinstance(goal, Goal) and goal.what != "first":
             (mine, figures), (other, others) = (chosen(rounds, peer, goal.what, figure) for peer in ("pawl", goal.peer))
-            if mine and other and max(spread(figures.values()), spread(others.values())) >= STEADY and not clear(figures, others, goal.factor):
+            if (
+                mine
+                and other
+                and max(spread(figures.values()), spread(others.values())) >= STEADY
+                and not clear(figures, others, goal.factor)
+            ):
                 found |= {mine, other}
     return found

@@ -14,7 +14,22 @@ class Row:
 
     unit, per = "us", 1e6
 
-    def __init__(self, name, title, path, length, peers, wanted, kind="clear", how=load.http1, warm=True, cost=None, options=None, takes=None, **more):
+    def __init__(
+        self,
+        name,
+        title,
+        path,
+        length,
+        peers,
+        wanted,
+        kind="clear",
+        how=load.http1,
+        warm=True,
+        cost=None,
+        options=None,
+        takes=None,
+        **more,
+    ):
         self.name, self.title, self.path, self.length, self.peers, self.goals = name, title, path, length, peers, wanted
         self.kind, self.how, self.warm, self.more, self.options = kind, how, warm, more, options or {}
         self.takes = takes or (1, 10)  # about so many minutes, and so many seconds with --quick
@@ -79,7 +94,9 @@ class Row:
 
         interleaved(bench, rounds, once, lambda: unclear(self.goals, rounds, self.figure))
         if self.warm and self.name != "tail" and rounds and bench.origin.counts()[0] != before:
-            result["skipped"]["all"] = f"the origin was asked {bench.origin.counts()[0] - before} times for what is kept"
+            result["skipped"]["all"] = (
+                f"the origin was asked {bench.origin.counts()[0] - before} times for what is kept"
+            )
         for side, works in rounds.items():
             result["peers"].append(self.summary(side, list(works.values())))
         result["goals"] = [each for each in (goal.judge(result["peers"]) for goal in self.goals) if each]
@@ -89,8 +106,16 @@ class Row:
     def summary(self, side, works):
         costs = [self.cost(each) for each in works]
         side.server.processes.refresh()
-        return {"name": side.name, "peer": side.peer, "variant": side.variant, "cost": round(statistics.median(costs), 4), "costs": [round(each, 4) for each in costs],
-                "rate": round(statistics.median(self.rate(each) for each in works), 1), "memory": side.server.processes.memory(), "rounds": [each.figures() for each in works]}
+        return {
+            "name": side.name,
+            "peer": side.peer,
+            "variant": side.variant,
+            "cost": round(statistics.median(costs), 4),
+            "costs": [round(each, 4) for each in costs],
+            "rate": round(statistics.median(self.rate(each) for each in works), 1),
+            "memory": side.server.processes.memory(),
+            "rounds": [each.figures() for each in works],
+        }
 
 
 class Fill(Row):

@@ -1,4 +1,5 @@
-"""pawl and nginx, configured alike: one worker on one core, a cache on disk before the same origin, keep-alive without end."""
+"""pawl and nginx, configured alike: one worker on one core, a cache on disk before the same origin, keep-alive without
+end."""
 
 import os
 import re
@@ -8,13 +9,13 @@ import threading
 import time
 
 import running
-from allowance import Allowance
 from accounting import Processes
+from allowance import Allowance
 from running import Failure, Skip, free_port, start, stop, wait_port
 from volume import Volume
 
-
-# The order in which pawl and browsers prefer them; left alone, nginx takes the first that the client names, and OpenSSL's clients name AES-256 first.
+# The order in which pawl and browsers prefer them; left alone, nginx takes the first that the client names, and
+# OpenSSL's clients name AES-256 first.
 CIPHERS = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
 
@@ -46,8 +47,10 @@ class Server:
     def __init__(self, bench, **options):
         self.bench, self.options, self.process = bench, options, None
         self.workers = options.get("workers", 1)
-        self.cores = {running.SERVER} if self.workers == 1 else set(running.CORES[:self.workers])
-        self.folder = bench.folder / ("-".join([self.name, *(f"{key}-{value}" for key, value in sorted(options.items()))]))
+        self.cores = {running.SERVER} if self.workers == 1 else set(running.CORES[: self.workers])
+        self.folder = bench.folder / (
+            "-".join([self.name, *(f"{key}-{value}" for key, value in sorted(options.items()))])
+        )
         self.log = self.folder / "errors.log"
         self.ports = {}
         self.allowance = self.volume = None
@@ -56,7 +59,14 @@ class Server:
 
     def program(self):
         for each in self.programs:
-            found = shutil.which(each) or next((f"{folder}/{each}" for folder in ("/usr/sbin", "/usr/local/sbin") if os.access(f"{folder}/{each}", os.X_OK)), None)
+            found = shutil.which(each) or next(
+                (
+                    f"{folder}/{each}"
+                    for folder in ("/usr/sbin", "/usr/local/sbin")
+                    if os.access(f"{folder}/{each}", os.X_OK)
+                ),
+                None,
+            )
             if found:
                 return found
         raise Skip(f"{self.name} is not installed")
@@ -78,7 +88,14 @@ class Server:
 
     def run(self, *words, **more):
         with open(self.log, "ab") as log:
-            self.process = start(words, self.cores, self.allowance and self.allowance.join, cwd=self.folder, stdin=subprocess.DEVNULL, **{"stdout": log, "stderr": log, **more})
+            self.process = start(
+                words,
+                self.cores,
+                self.allowance and self.allowance.join,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                **{"stdout": log, "stderr": log, **more},
+            )
 
     def wait(self, *kinds):
         for kind in kinds:
@@ -91,7 +108,8 @@ class Server:
             self.process = None
 
     def restart(self):
-        """Ends it and starts it again with what it keeps on disk; returns when it does. When it was started, by the clock."""
+        """Ends it and starts it again with what it keeps on disk; returns when it does. When it was started, by the
+        clock."""
         if self.forgets:
             raise Skip(self.forgets)
         self.end(60, keep=True)
@@ -177,7 +195,9 @@ plain-uploads = {self.options.get("plain", "stream")}
             return super().sides(kind)
         durability = self.options.get("durability", "none")
         peer = self.name if durability == "none" else f"{self.name} (durability {durability})"
-        ietf, plain = (Side(self, self.ports["clear"], variant, peer=peer) for variant in ("IETF resumable", "plain, spooled"))
+        ietf, plain = (
+            Side(self, self.ports["clear"], variant, peer=peer) for variant in ("IETF resumable", "plain, spooled")
+        )
         ietf.fields = ("Upload-Draft-Interop-Version: 6", "Upload-Complete: ?1")
         return [ietf, plain]
 
@@ -192,7 +212,8 @@ class PawlBefore(Pawl):
 
 
 class Nginx(Server):
-    """One nginx with a listener for each variant: tcp_nopush off and on, in clear, over TLS and HTTP/2, with its access log, with request
+    """One nginx with a listener for each variant: tcp_nopush off and on, in clear, over TLS and HTTP/2, with its access
+    log, with request
     buffering. They share its cache and its worker."""
 
     name, programs, shared = "nginx", ("nginx",), True
@@ -203,14 +224,25 @@ class Nginx(Server):
         for kind, listen in (("clear", ""), ("tls", "ssl http2"), ("log", ""), ("logbuffer", "")):
             for push in ("off", "on"):
                 port = self.ports[f"{kind}-{push}"] = free_port()
-                more = {"log": f"access_log {self.folder}/{push}.log combined;", "logbuffer": f"access_log {self.folder}/b{push}.log combined buffer=64k flush=1s;",
-                        "tls": f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3; "
-                        f"ssl_prefer_server_ciphers on; ssl_conf_command Ciphersuites {CIPHERS};"}.get(kind, "")
-                servers.append(f"server {{ listen 127.0.0.1:{port} {listen} backlog=4096; tcp_nopush {push}; {more} location / {{ {self.cached()} }} }}")
+                more = {
+                    "log": f"access_log {self.folder}/{push}.log combined;",
+                    "logbuffer": f"access_log {self.folder}/b{push}.log combined buffer=64k flush=1s;",
+                    "tls": f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3; "
+                    f"ssl_prefer_server_ciphers on; ssl_conf_command Ciphersuites {CIPHERS};",
+                }.get(kind, "")
+                servers.append(
+                    f"server {{ listen 127.0.0.1:{port} {listen} backlog=4096; tcp_nopush {push}; {more} location / "
+                    f"{{ {self.cached()} }} }}"
+                )
         for kind, buffering in (("upload", "on"), ("unbuffered", "off")):
             port = self.ports[kind] = free_port()
-            servers.append(f"server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ {self.passed()} proxy_request_buffering {buffering}; }} }}")
-        (self.folder / "nginx.conf").write_text(f"""daemon off; worker_processes {self.workers}; pid {self.folder}/pid; error_log {self.log} warn; worker_rlimit_nofile 20000;
+            servers.append(
+                f"server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ {self.passed()} "
+                f"proxy_request_buffering {buffering}; }} }}"
+            )
+        (
+            self.folder / "nginx.conf"
+        ).write_text(f"""daemon off; worker_processes {self.workers}; pid {self.folder}/pid; error_log {self.log} warn; worker_rlimit_nofile 20000;
 {"user root;" if os.geteuid() == 0 else ""}
 events {{ worker_connections 18000; }}
 http {{
@@ -227,7 +259,8 @@ http {{
         self.wait(*self.ports)
 
     def site(self):
-        """More about its cache, and how files are held open: not at all where there are many more than fit. What it kept is read in at once, not within minutes."""
+        """More about its cache, and how files are held open: not at all where there are many more than fit. What it
+        kept is read in at once, not within minutes."""
         if self.objects:
             return "loader_files=100000 loader_threshold=10s", "open_file_cache off;"
         return "", "open_file_cache max=1000 inactive=1h; open_file_cache_valid 1h; open_file_cache_min_uses 1;"

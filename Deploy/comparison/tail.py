@@ -24,13 +24,20 @@ while True:
 
 
 class Tail(Row):
-    """Each round with fresh processes: the fill begins, another program writes and syncs, and then hits of 1 KiB are asked for in an open loop."""
+    """Each round with fresh processes: the fill begins, another program writes and syncs, and then hits of 1 KiB are
+    asked for in an open loop."""
 
     unit = "us"
 
     def __init__(self, name):
-        super().__init__(name, "99th percentile of 1 KiB hits at 60 % of the peak rate, during a cold fill of 10 GiB", "/bytes/1024/a", KIB, ["pawl", "nginx"],
-                         [Goal("bar", "nginx", 1), Goal("aim", "nginx", 0.5)])
+        super().__init__(
+            name,
+            "99th percentile of 1 KiB hits at 60 % of the peak rate, during a cold fill of 10 GiB",
+            "/bytes/1024/a",
+            KIB,
+            ["pawl", "nginx"],
+            [Goal("bar", "nginx", 1), Goal("aim", "nginx", 0.5)],
+        )
 
     def run(self, bench):
         bench.stop_servers()
@@ -46,7 +53,9 @@ class Tail(Row):
         found = [each for each in super().sides(bench, skipped) if each.variant != "tcp_nopush on"]
         for side in found:
             bench.prepare(side, self.path, self.length)
-            self.rates[side.peer] = statistics.median(self.rate(load.own(bench, side, self.path, self.length, seconds=1)) for _ in range(3))
+            self.rates[side.peer] = statistics.median(
+                self.rate(load.own(bench, side, self.path, self.length, seconds=1)) for _ in range(3)
+            )
         bench.stop_servers()
         return found
 
@@ -59,9 +68,28 @@ class Tail(Row):
         reader = writer = None
         try:
             bench.prepare(fresh, self.path, self.length)
-            writer = start([sys.executable, "-c", BUSY, bench.folder / "busy"], {running.LOAD}, stdin=subprocess.DEVNULL)
-            reader = start([bench.tool("load"), "--port", fresh.port, "--path", f"/bytes/{10 * GIB}/tail-{turn}", "--length", 10 * GIB, "--connections", 1, "--count", 1],
-                           {running.LOAD}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            writer = start(
+                [sys.executable, "-c", BUSY, bench.folder / "busy"], {running.LOAD}, stdin=subprocess.DEVNULL
+            )
+            reader = start(
+                [
+                    bench.tool("load"),
+                    "--port",
+                    fresh.port,
+                    "--path",
+                    f"/bytes/{10 * GIB}/tail-{turn}",
+                    "--length",
+                    10 * GIB,
+                    "--connections",
+                    1,
+                    "--count",
+                    1,
+                ],
+                {running.LOAD},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
             reader.stdout.readline()
             reader.stdin.write("\n")
             reader.stdin.flush()
@@ -69,7 +97,12 @@ class Tail(Row):
             before = bench.origin.counts()[1]
             work = load.steady(bench, fresh, self.path, self.length, rate, self.seconds)
             fresh.server.processes.refresh()
-            work.more |= {"rate": rate, "peak": round(self.rates[side.peer]), "filled": bench.origin.counts()[1] - before, "memory": fresh.server.processes.memory()}
+            work.more |= {
+                "rate": rate,
+                "peak": round(self.rates[side.peer]),
+                "filled": bench.origin.counts()[1] - before,
+                "memory": fresh.server.processes.memory(),
+            }
             return work
         finally:
             for each in (reader, writer):
@@ -83,9 +116,23 @@ class Tail(Row):
         return work.more["p99"]
 
     def summary(self, side, works):
-        made = {"name": side.name, "peer": side.peer, "variant": side.variant, "rate": works[0].more["rate"], "memory": works[-1].more["memory"], "rounds": [each.figures() for each in works]}
+        made = {
+            "name": side.name,
+            "peer": side.peer,
+            "variant": side.variant,
+            "rate": works[0].more["rate"],
+            "memory": works[-1].more["memory"],
+            "rounds": [each.figures() for each in works],
+        }
         made["costs"] = [self.cost(each) for each in works]
         made["cost"] = round(statistics.median(made["costs"]), 1)
-        middle = {name: statistics.median(each.more[name] for each in works) for name in ("p50", "p90", "p999", "max", "filled", "peak")}
-        made["detail"] = f"p50 {middle['p50']:,.0f}, p90 {middle['p90']:,.0f}, p99.9 {middle['p999']:,.0f}, worst {middle['max']:,.0f} us; {middle['filled'] / 1e6 / self.seconds:,.0f} MB/s filled meanwhile; peak {middle['peak']:,.0f}/s"
+        middle = {
+            name: statistics.median(each.more[name] for each in works)
+            for name in ("p50", "p90", "p999", "max", "filled", "peak")
+        }
+        made["detail"] = (
+            f"p50 {middle['p50']:,.0f}, p90 {middle['p90']:,.0f}, p99.9 {middle['p999']:,.0f}, worst "
+            f"{middle['max']:,.0f} us; {middle['filled'] / 1e6 / self.seconds:,.0f} MB/s filled meanwhile; peak "
+            f"{middle['peak']:,.0f}/s"
+        )
         return made

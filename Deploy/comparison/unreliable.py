@@ -13,7 +13,8 @@ STEP = 65536
 
 
 class Unreliable:
-    """Answers of `size` bytes of the content under any path. `plan(path, number, first)` says after how many bytes the answer breaks off
+    """Answers of `size` bytes of the content under any path. `plan(path, number, first)` says after how many bytes the
+    answer breaks off
     (None: it does not) and whether the origin knows ranges and validators."""
 
     def __init__(self, bench, size):
@@ -104,7 +105,7 @@ class Unreliable:
         end = last + 1 if cut is None else min(cut, last + 1)
         at = first
         while at < end:
-            piece = self.bench.bytes[at:min(end, at + STEP)]
+            piece = self.bench.bytes[at : min(end, at + STEP)]
             connection.sendall(piece)
             at += len(piece)
             with self.lock:
@@ -133,7 +134,7 @@ class Unreliable:
                     while len(held) < size + 2:
                         held += more(connection)
                     got += held[:size]
-                    held = held[size + 2:]
+                    held = held[size + 2 :]
                     if not size:
                         break
             else:
@@ -147,7 +148,7 @@ class Unreliable:
         except EOFError:
             pass
         with self.lock:
-            self.bodies.append((path, whole, len(got), bytes(got) == self.bench.bytes[:len(got)]))
+            self.bodies.append((path, whole, len(got), bytes(got) == self.bench.bytes[: len(got)]))
         if whole:
             connection.sendall(b"HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok\n")
         return held, whole
@@ -163,7 +164,9 @@ def more(connection):
 def drained(connection, seconds=5):
     """Until the other side has what was sent."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end and struct.unpack("i", fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0" * 4))[0]:
+    while (
+        time.monotonic() < end and struct.unpack("i", fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0" * 4))[0]
+    ):
         time.sleep(0.001)
 
 

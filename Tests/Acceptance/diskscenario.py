@@ -1,4 +1,5 @@
-"""A small ext4 on a loop device that a row may fill, shut down without its journal, check and mount again (needs root)."""
+"""A small ext4 on a loop device that a row may fill, shut down without its journal, check and mount again (needs
+root)."""
 
 import fcntl
 import os

@@ -1,7 +1,9 @@
 """Abuse of one kind for so many seconds, in a process of its own: python3 floodload.py KIND PORT SECONDS CONNECTIONS
 
-Prints one JSON object at the end: connections made, bytes sent, why they ended (GOAWAY codes, resets), answers seen by status.
-Where the server ends a connection the next one is made at once. PORT is in clear (prior knowledge), for the two tls- kinds over TLS.
+Prints one JSON object at the end: connections made, bytes sent, why they ended (GOAWAY codes, resets), answers seen by
+status.
+Where the server ends a connection the next one is made at once. PORT is in clear (prior knowledge), for the two tls-
+kinds over TLS.
 """
 
 import collections
@@ -15,7 +17,10 @@ import sys
 import threading
 import time
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd")]
+sys.path[:0] = [
+    str(pathlib.Path(__file__).resolve().parent),
+    str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd"),
+]
 
 import h2frames as h2  # noqa: E402
 import tlsscenario  # noqa: E402
@@ -43,14 +48,18 @@ class Tally:
             self.answers[str(status)] += 1
 
 
-# -- what is sent: each a function of the wire that gives (bytes, how many units of abuse) without end ----------------------
+# -- what is sent: each a function of the wire that gives (bytes, how many units of abuse) without end
+# ----------------------
 def rapid_reset(wire):
-    """Requests reset by the client in the same bytes; waits for the PING at the end of each hundred, so that none is cut in two by a read."""
+    """Requests reset by the client in the same bytes; waits for the PING at the end of each hundred, so that none is
+    cut in two by a read."""
     stream, serial = 1, 0
     while True:
         out = []
         for _ in range(100):
-            out.append(h2.request(stream, f"{PATH}/{stream}") + h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8)))
+            out.append(
+                h2.request(stream, f"{PATH}/{stream}") + h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8))
+            )
             stream += 2
         serial += 1
         yield b"".join(out) + h2.frame(h2.PING, 0, 0, struct.pack(">Q", serial)), 100
@@ -63,16 +72,22 @@ def rapid_reset_at_once(wire):
     while True:
         out = []
         for _ in range(500):
-            out.append(h2.request(stream, f"{PATH}/{stream}") + h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8)))
+            out.append(
+                h2.request(stream, f"{PATH}/{stream}") + h2.frame(h2.RST_STREAM, 0, stream, struct.pack(">I", 8))
+            )
             stream += 2
         yield b"".join(out), 500
 
 
 def made_you_reset(wire):
-    """Requests that the client makes the server reset: a WINDOW_UPDATE of nothing, one too large, DATA after the end."""
+    """Requests that the client makes the server reset: a WINDOW_UPDATE of nothing, one too large, DATA after the
+    end."""
     stream, serial = 1, 0
-    tricks = [lambda s: h2.frame(h2.WINDOW_UPDATE, 0, s, struct.pack(">I", 0)), lambda s: h2.frame(h2.WINDOW_UPDATE, 0, s, struct.pack(">I", 0x7fffffff)),
-              lambda s: h2.frame(h2.DATA, h2.END_STREAM, s, b"x")]
+    tricks = [
+        lambda s: h2.frame(h2.WINDOW_UPDATE, 0, s, struct.pack(">I", 0)),
+        lambda s: h2.frame(h2.WINDOW_UPDATE, 0, s, struct.pack(">I", 0x7FFFFFFF)),
+        lambda s: h2.frame(h2.DATA, h2.END_STREAM, s, b"x"),
+    ]
     trick = tricks[int(time.monotonic() * 1000) % 3]
     while True:
         out = []
@@ -128,7 +143,15 @@ def empty_headers(wire):
 
 def header_bomb(wire):
     """A field of 4,000 bytes put into the table once, then named 16,000 times in one block: 64 MB from 16 KB."""
-    yield h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, 1, h2.block(path=PATH) + h2.literal("x-bomb", "b" * 4000, indexed=True)), 1
+    yield (
+        h2.frame(
+            h2.HEADERS,
+            h2.END_HEADERS | h2.END_STREAM,
+            1,
+            h2.block(path=PATH) + h2.literal("x-bomb", "b" * 4000, indexed=True),
+        ),
+        1,
+    )
     stream = 3
     while True:
         yield h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, stream, h2.block(path=PATH) + b"\xbe" * 16_000), 1
@@ -148,7 +171,9 @@ def cookie_crumbs(wire):
 
 def window_update(wire):
     yield h2.request(1, "/kept"), 1
-    piece = h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) + h2.frame(h2.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1))
+    piece = h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) + h2.frame(
+        h2.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)
+    )
     while True:
         yield piece * 500, 1000
         read_some(wire, 0.0)
@@ -171,7 +196,7 @@ def priority(wire):
 
 def slow_readers(wire):
     """A hundred streams of a large stored object with every window open, and nothing is ever read."""
-    yield h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 0x7fffffff - 65_535)), 0
+    yield h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 0x7FFFFFFF - 65_535)), 0
     yield b"".join(h2.request(1 + 2 * n, "/large") for n in range(100)), 100
     hold(wire)
 
@@ -217,11 +242,25 @@ def peek(sock):
         return b""
 
 
-KINDS = {"rapid-reset": rapid_reset, "rapid-reset-at-once": rapid_reset_at_once, "made-you-reset": made_you_reset, "continuation": continuation,
-         "continuation-empty": continuation_empty, "settings": settings_flood, "ping": ping, "empty-data": empty_data, "empty-headers": empty_headers,
-         "header-bomb": header_bomb, "cookie-crumbs": cookie_crumbs, "window-update": window_update, "priority-update": priority_update,
-         "priority": priority, "slow-readers": slow_readers, "slow-windows": slow_windows}
-WINDOWS = {"slow-readers": ((h2.INITIAL_WINDOW, 0x7fffffff),), "slow-windows": ((h2.INITIAL_WINDOW, 0),)}
+KINDS = {
+    "rapid-reset": rapid_reset,
+    "rapid-reset-at-once": rapid_reset_at_once,
+    "made-you-reset": made_you_reset,
+    "continuation": continuation,
+    "continuation-empty": continuation_empty,
+    "settings": settings_flood,
+    "ping": ping,
+    "empty-data": empty_data,
+    "empty-headers": empty_headers,
+    "header-bomb": header_bomb,
+    "cookie-crumbs": cookie_crumbs,
+    "window-update": window_update,
+    "priority-update": priority_update,
+    "priority": priority,
+    "slow-readers": slow_readers,
+    "slow-windows": slow_windows,
+}
+WINDOWS = {"slow-readers": ((h2.INITIAL_WINDOW, 0x7FFFFFFF),), "slow-windows": ((h2.INITIAL_WINDOW, 0),)}
 UNREAD = {"slow-readers"}
 
 
@@ -230,7 +269,9 @@ def abuse(kind, port, deadline, tally, number=0):
     reads = number % 2 == 0 and kind not in UNREAD
     while time.monotonic() < deadline:
         try:
-            wire = h2.Wire(port, pairs=WINDOWS.get(kind, ()), receive_buffer=4096 if kind in UNREAD else None, timeout=2)
+            wire = h2.Wire(
+                port, pairs=WINDOWS.get(kind, ()), receive_buffer=4096 if kind in UNREAD else None, timeout=2
+            )
         except OSError as error:
             tally.end(f"not connected: {type(error).__name__}")
             time.sleep(0.05)
@@ -274,7 +315,10 @@ def tls_handshakes(port, deadline, tally):
     context = tlsscenario.context(("h2", "http/1.1"))
     while time.monotonic() < deadline:
         try:
-            with socket.create_connection(("127.0.0.1", port), 5) as sock, context.wrap_socket(sock, server_hostname="pawl.test"):
+            with (
+                socket.create_connection(("127.0.0.1", port), 5) as sock,
+                context.wrap_socket(sock, server_hostname="pawl.test"),
+            ):
                 tally.add(connections=1, units=1)
         except OSError as error:
             tally.end(type(error).__name__)
@@ -299,7 +343,7 @@ def tls_slow(port, deadline, tally):
                 break
         for each in list(held):
             try:
-                each[0].send(octets[each[1]:each[1] + 1])
+                each[0].send(octets[each[1] : each[1] + 1])
                 each[1] = min(each[1] + 1, len(octets) - 2)
                 tally.add(octets=1, units=1)
             except OSError as error:
@@ -311,6 +355,7 @@ def tls_slow(port, deadline, tally):
 
 def main(kind, port, seconds, connections):
     tally, deadline = Tally(), time.monotonic() + seconds
+
     def work(number):
         other = {"tls-handshakes": tls_handshakes, "tls-slow": tls_slow}.get(kind)
         other(port, deadline, tally) if other else abuse(kind, port, deadline, tally, number)
@@ -320,8 +365,18 @@ def main(kind, port, seconds, connections):
         each.start()
     while any(each.is_alive() for each in threads) and time.monotonic() < deadline + 8 and os.getppid() != 1:
         time.sleep(0.1)
-    print(json.dumps({"connections": tally.connections, "bytes": tally.octets, "units": tally.units,
-                      "ends": dict(tally.ends.most_common(8)), "answers": dict(tally.answers)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "connections": tally.connections,
+                "bytes": tally.octets,
+                "units": tally.units,
+                "ends": dict(tally.ends.most_common(8)),
+                "answers": dict(tally.answers),
+            }
+        ),
+        flush=True,
+    )
     os._exit(0)
 
 

@@ -1,4 +1,5 @@
-"""HTTP/2 frames by hand, for what a well-behaved client would never send: building, reading, and the little of HPACK that this takes."""
+"""HTTP/2 frames by hand, for what a well-behaved client would never send: building, reading, and the little of HPACK
+that this takes."""
 
 import select
 import socket
@@ -11,7 +12,7 @@ DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDO
 PRIORITY_UPDATE = 0x10
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 HEADER_TABLE_SIZE, ENABLE_PUSH, MAX_STREAMS, INITIAL_WINDOW, MAX_FRAME, MAX_HEADER_LIST = range(1, 7)
-STATUSES = {8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500}   # of the static table
+STATUSES = {8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500}  # of the static table
 
 
 def frame(kind, flags=0, stream=0, payload=b""):
@@ -46,8 +47,15 @@ def literal(name, value, indexed=False):
 
 def block(method="GET", path="/", scheme="http", authority="pawl.test", fields=()):
     methods, schemes = {"GET": b"\x82", "POST": b"\x83"}, {"http": b"\x86", "https": b"\x87"}
-    return methods.get(method, b"\x02" + text(method)) + schemes[scheme] + b"\x04" + text(path) + b"\x01" + text(authority) \
+    return (
+        methods.get(method, b"\x02" + text(method))
+        + schemes[scheme]
+        + b"\x04"
+        + text(path)
+        + b"\x01"
+        + text(authority)
         + b"".join(literal(name, value) for name, value in fields)
+    )
 
 
 def request(stream, path="/", method="GET", end=True, fields=(), scheme="http"):
@@ -56,15 +64,15 @@ def request(stream, path="/", method="GET", end=True, fields=(), scheme="http"):
 
 def status(payload):
     """The status that a block begins with, 0 where it is not plain to see (the peer was told to keep no table)."""
-    while payload and payload[0] & 0xe0 == 0x20:
+    while payload and payload[0] & 0xE0 == 0x20:
         payload = payload[1:]
     if not payload:
         return 0
     if payload[0] & 0x80:
-        return STATUSES.get(payload[0] & 0x7f, 0)
-    if payload[0] & 0x3f in STATUSES or payload[0] & 0x0f in STATUSES:
-        count = payload[1] & 0x7f
-        return int(payload[2:2 + count]) if not payload[1] & 0x80 and payload[2:2 + count].isdigit() else 0
+        return STATUSES.get(payload[0] & 0x7F, 0)
+    if payload[0] & 0x3F in STATUSES or payload[0] & 0x0F in STATUSES:
+        count = payload[1] & 0x7F
+        return int(payload[2 : 2 + count]) if not payload[1] & 0x80 and payload[2 : 2 + count].isdigit() else 0
     return 0
 
 
@@ -101,14 +109,18 @@ class Wire:
         self.socket.sendall(data)
 
     def frames(self, wait=0.0):
-        """What has come, or comes within `wait` seconds: [(kind, flags, stream, payload)]. Answers SETTINGS and PING. Ended at the end."""
+        """What has come, or comes within `wait` seconds: [(kind, flags, stream, payload)]. Answers SETTINGS and PING.
+        Ended at the end."""
         end = time.monotonic() + wait
         while True:
             found = self._parse()
             if found:
                 return found
             left = end - time.monotonic()
-            if not getattr(self.socket, "pending", int)() and not select.select([self.socket], [], [], max(0.0, left))[0]:
+            if (
+                not getattr(self.socket, "pending", int)()
+                and not select.select([self.socket], [], [], max(0.0, left))[0]
+            ):
                 return []
             try:
                 data = self.socket.recv(1 << 18)
@@ -123,20 +135,20 @@ class Wire:
     def _parse(self):
         found, at, answers = [], 0, b""
         while len(self.buffer) - at >= 9:
-            length = int.from_bytes(self.buffer[at:at + 3], "big")
+            length = int.from_bytes(self.buffer[at : at + 3], "big")
             if len(self.buffer) - at < 9 + length:
                 break
-            kind, flags, stream = struct.unpack(">BBI", self.buffer[at + 3:at + 9])
-            payload = self.buffer[at + 9:at + 9 + length]
+            kind, flags, stream = struct.unpack(">BBI", self.buffer[at + 3 : at + 9])
+            payload = self.buffer[at + 9 : at + 9 + length]
             at += 9 + length
             if kind == SETTINGS and not flags & ACK:
-                self.peer.update(struct.unpack(">HI", payload[i:i + 6]) for i in range(0, len(payload), 6))
+                self.peer.update(struct.unpack(">HI", payload[i : i + 6]) for i in range(0, len(payload), 6))
                 answers += frame(SETTINGS, ACK)
             elif kind == PING and not flags & ACK:
                 answers += frame(PING, ACK, 0, payload)
             elif kind == GOAWAY:
                 self.gone = struct.unpack(">I", payload[4:8])[0]
-            found.append((kind, flags, stream & 0x7fffffff, payload))
+            found.append((kind, flags, stream & 0x7FFFFFFF, payload))
         self.buffer = self.buffer[at:]
         if answers:
             try:

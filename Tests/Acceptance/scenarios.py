@@ -1,20 +1,51 @@
 """One row: figures against their limits, with everything the end-to-end checks have."""
 
 import importlib
+import os
 import pathlib
 import shutil
 import tempfile
 import threading
 import time
 import traceback
-import os
 
 from harness.checks import Bench, Skip
 
-ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed",
-        "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower",
-        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls",
-         "whose", "poison", "visitors", "events", "nodes", "seeking", "compressed"]
+ROWS = [
+    "resume",
+    "replay",
+    "changed",
+    "cut",
+    "kill9",
+    "powercut",
+    "collapse",
+    "tiny",
+    "slow",
+    "clients",
+    "malformed",
+    "uploads",
+    "lastbyte",
+    "journal",
+    "origindown",
+    "uploadfull",
+    "openuploads",
+    "uploadcpu",
+    "uploadpower",
+    "h2spec",
+    "testssl",
+    "tlsfuzzer",
+    "h2upload",
+    "floods",
+    "certificates",
+    "kerneltls",
+    "whose",
+    "poison",
+    "visitors",
+    "events",
+    "nodes",
+    "seeking",
+    "compressed",
+]
 
 
 def row_names():
@@ -56,7 +87,9 @@ def run_row(name, quick):
         outcome = "SKIP"
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        scenario.failures.append(f"{type(error).__name__}: {error} [{pathlib.Path(place.filename).name}:{place.lineno}]")
+        scenario.failures.append(
+            f"{type(error).__name__}: {error} [{pathlib.Path(place.filename).name}:{place.lineno}]"
+        )
     for pawl in bench.pawls:
         if pawl.process is not None and pawl.process.poll() not in (None, 0, -9):
             scenario.failures.append(f"pawl ended with {pawl.process.returncode}: {pawl.log()[-800:]}")
@@ -65,13 +98,24 @@ def run_row(name, quick):
     except Exception as error:
         scenario.note(f"while ending: {error}")
     shutil.rmtree(folder, ignore_errors=True)
-    return {"row": name, "title": module.__doc__.strip().splitlines()[0], "quick": quick, "seconds": round(time.monotonic() - begun, 1),
-            "outcome": outcome or ("FAIL" if scenario.failures else "PASS"), "figures": scenario.figures, "failures": scenario.failures[:20],
-            "failed": len(scenario.failures), "notes": scenario.notes}
+    return {
+        "row": name,
+        "title": module.__doc__.strip().splitlines()[0],
+        "quick": quick,
+        "seconds": round(time.monotonic() - begun, 1),
+        "outcome": outcome or ("FAIL" if scenario.failures else "PASS"),
+        "figures": scenario.figures,
+        "failures": scenario.failures[:20],
+        "failed": len(scenario.failures),
+        "notes": scenario.notes,
+    }
 
 
 def show(result):
-    print(f"{result['outcome']:4} {result['row']}: {result['title']} ({result['seconds']} s{', quick' if result['quick'] else ''})")
+    print(
+        f"{result['outcome']:4} {result['row']}: {result['title']} ({result['seconds']} "
+        f"s{', quick' if result['quick'] else ''})"
+    )
     for each in result["figures"]:
         value = f"{each['value']:,}" if isinstance(each["value"], (int, float)) else each["value"]
         limit = "" if each["limit"] is None else f"   limit {each['limit']:,}{'' if each['good'] else '   MISSED'}"
@@ -86,7 +130,8 @@ def show(result):
 
 
 def in_threads(count, jobs, work, scenario=None):
-    """Runs work(job) for every job on `count` threads; an exception is raised again at the end; 25 failures are enough."""
+    """Runs work(job) for every job on `count` threads; an exception is raised again at the end; 25 failures are
+    enough."""
     jobs, lock, errors = iter(list(jobs)), threading.Lock(), []
 
     def loop():
@@ -99,6 +144,7 @@ def in_threads(count, jobs, work, scenario=None):
                 work(job)
             except Exception as error:
                 errors.append(error)
+
     threads = [threading.Thread(target=loop, daemon=True) for _ in range(count)]
     for thread in threads:
         thread.start()

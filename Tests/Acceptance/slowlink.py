@@ -1,6 +1,8 @@
-"""A link of so many bits a second and so long a way, in a process of its own: python3 slowlink.py TARGET-PORT MBIT ONE-WAY-MS
+"""A link of so many bits a second and so long a way, in a process of its own: python3 slowlink.py TARGET-PORT MBIT
+ONE-WAY-MS
 
-Prints the port it listens on. Each direction of each connection is a link: bytes leave one after the other at the rate, arrive after the way,
+Prints the port it listens on. Each direction of each connection is a link: bytes leave one after the other at the rate,
+arrive after the way,
 and at most 10 ms of them wait before it. What the sockets on both sides hold is bounded, so that the relay holds about
 rate x way + 10 ms + 128 KiB of a direction, and flow control between the ends decides about the rest.
 """
@@ -15,8 +17,8 @@ import sys
 import time
 
 CHUNK = 32 << 10
-BUFFER = 64 << 10   # SO_RCVBUF and SO_SNDBUF of the relay's sockets (the kernel doubles them)
-QUEUE = 0.010       # seconds of bytes that wait in front of the link
+BUFFER = 64 << 10  # SO_RCVBUF and SO_SNDBUF of the relay's sockets (the kernel doubles them)
+QUEUE = 0.010  # seconds of bytes that wait in front of the link
 
 
 class Way:
@@ -24,8 +26,8 @@ class Way:
 
     def __init__(self, source, sink):
         self.source, self.sink = source, sink
-        self.flight = collections.deque()   # (time it arrives, bytes)
-        self.free = 0.0                     # when the link has sent all it was given
+        self.flight = collections.deque()  # (time it arrives, bytes)
+        self.free = 0.0  # when the link has sent all it was given
         self.ended = self.shut = self.blocked = False
         self.carried = 0
 
@@ -42,7 +44,7 @@ class Link:
         self.listener.setblocking(False)
         self.port = self.listener.getsockname()[1]
         self.poll.register(self.listener, select.EPOLLIN)
-        self.into, self.outof, self.interest = {}, {}, {}   # by descriptor: the way read from it, the way written to it
+        self.into, self.outof, self.interest = {}, {}, {}  # by descriptor: the way read from it, the way written to it
         self.due, self.serial = [], 0
 
     def later(self, at, way):
@@ -89,7 +91,8 @@ class Link:
             self.read(self.into[each.fileno()])
 
     def want(self, sock):
-        """Tells epoll what is wanted of a socket: reading while its link has room, writing while something waits for room."""
+        """Tells epoll what is wanted of a socket: reading while its link has room, writing while something waits for
+        room."""
         number = sock.fileno()
         into, outof = self.into[number], self.outof[number]
         wanted = (0 if into.ended or self.full(into) else select.EPOLLIN) | (select.EPOLLOUT if outof.blocked else 0)

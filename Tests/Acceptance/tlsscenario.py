@@ -23,10 +23,34 @@ def pair(folder, name="server", kind="ec", names=NAMES, bits=2048, days=30):
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     algorithm = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"] if kind == "ec" else ["-newkey", f"rsa:{bits}"]
     alternatives = ",".join(f"DNS:{each}" for each in names) + ",IP:127.0.0.1"
-    subprocess.run(["openssl", "req", "-x509", *algorithm, "-nodes", "-keyout", key, "-out", certificate, "-days", str(days), "-subj", f"/CN={names[0]}",
-                    "-addext", f"subjectAltName={alternatives}", "-addext", "keyUsage=critical,digitalSignature" + (",keyEncipherment" if kind == "rsa" else ""),
-                    "-addext", "extendedKeyUsage=serverAuth", "-addext", "basicConstraints=critical,CA:FALSE"],
-                   check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            *algorithm,
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+            "-days",
+            str(days),
+            "-subj",
+            f"/CN={names[0]}",
+            "-addext",
+            f"subjectAltName={alternatives}",
+            "-addext",
+            "keyUsage=critical,digitalSignature" + (",keyEncipherment" if kind == "rsa" else ""),
+            "-addext",
+            "extendedKeyUsage=serverAuth",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
     return certificate, key
 
 
@@ -68,7 +92,8 @@ def start_front(pawl):
 
 
 def nginx_front(scenario, pairs, server, http="", name="nginx", http2=True, also=""):
-    """nginx with the same listeners; `server` is the inside of its server block, `also` further words for the listener over TLS. None without nginx."""
+    """nginx with the same listeners; `server` is the inside of its server block, `also` further words for the listener
+    over TLS. None without nginx."""
     if not (shutil.which("nginx") or os.path.exists("/usr/sbin/nginx")):
         return None
     secure, clear = free_port(), free_port()
@@ -108,4 +133,9 @@ def program(variable, *names):
 
 def http1(port, secure, timeout=10):
     """A client that speaks HTTP/1.1 to a port and trusts everybody."""
-    return Client(("127.0.0.1", port), timeout=timeout, over="tls" if secure else "clear", context=context(("http/1.1",)) if secure else None)
+    return Client(
+        ("127.0.0.1", port),
+        timeout=timeout,
+        over="tls" if secure else "clear",
+        context=context(("http/1.1",)) if secure else None,
+    )

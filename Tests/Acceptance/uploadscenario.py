@@ -1,4 +1,5 @@
-"""What the rows about uploads share: pawl on a port that stays, kills along the way, and the judgement of what the origin saw."""
+"""What the rows about uploads share: pawl on a port that stays, kills along the way, and the judgement of what the
+origin saw."""
 
 import collections
 import threading
@@ -10,21 +11,50 @@ from harness.uploadload import Listing
 UNDECIDED = ("open", "complete", "forwarding", "sent")
 
 
-def serve(scenario, origin, name="pawl", start=True, spool=None, site=None, port=None, prefix=(), upstream=None, cache=None, extra=None, **pawl):
+def serve(
+    scenario,
+    origin,
+    name="pawl",
+    start=True,
+    spool=None,
+    site=None,
+    port=None,
+    prefix=(),
+    upstream=None,
+    cache=None,
+    extra=None,
+    **pawl,
+):
     """A pawl for uploads whose port outlives it; nothing but the disk limits what is open at a time."""
     port = port or free_port()
     pawl = scenario.bench.pawl(
-        origin, name, start, prefix=prefix, pawl={"log-level": "info", "access-log": "off", **pawl},
-        listen={"address": f"127.0.0.1:{port}"}, upstream=upstream, cache=cache,
+        origin,
+        name,
+        start,
+        prefix=prefix,
+        pawl={"log-level": "info", "access-log": "off", **pawl},
+        listen={"address": f"127.0.0.1:{port}"},
+        upstream=upstream,
+        cache=cache,
         site={"tus-wait": "20s", **(site or {})},
-        extra={"spool:default": {"path": "spool", "max-size": "100G", "max-uploads-per-client": "100000",
-                                 "max-share-per-client": "100%", **(spool or {})}, **(extra or {})})
+        extra={
+            "spool:default": {
+                "path": "spool",
+                "max-size": "100G",
+                "max-uploads-per-client": "100000",
+                "max-share-per-client": "100%",
+                **(spool or {}),
+            },
+            **(extra or {}),
+        },
+    )
     pawl.where = f"http://127.0.0.1:{port}"
     return pawl
 
 
 class Watch:
-    """Asks `pawl uploads list` again and again for the uploads whose outcome is unknown, so that no client asks for ever."""
+    """Asks `pawl uploads list` again and again for the uploads whose outcome is unknown, so that no client asks for
+    ever."""
 
     def __init__(self, pawl, pause=1.5):
         self.pawl, self.pause, self.listing, self.failures = pawl, pause, None, []
@@ -118,7 +148,10 @@ def judge(scenario, pawl, origin, uploads, delivery="at-most-once", kills=(), sl
             scenario.require(not wrong, f"{upload.key}: a wrong body at the origin: {wrong}")
             if len(whole) > 1:
                 counts["delivered more than once"] += 1
-                scenario.require(delivery != "at-most-once", f"{upload.key}.{creation}: {len(whole)} whole bodies at the origin: {whole}; {upload!r}")
+                scenario.require(
+                    delivery != "at-most-once",
+                    f"{upload.key}.{creation}: {len(whole)} whole bodies at the origin: {whole}; {upload!r}",
+                )
             if creation < upload.creations:
                 counts["creations without a URL"] += 1
                 continue
@@ -129,11 +162,17 @@ def judge(scenario, pawl, origin, uploads, delivery="at-most-once", kills=(), sl
                 counts["unknown early"] += all(d.count is not None and d.count < upload.size - 1 for d in seen)
                 if kills is not None and not excused(seen, upload, kills, slack):
                     counts["unknown without cause"] += 1
-                    scenario.require(False, f"{upload.key}: unknown, and no kill between its last byte and its answer: {seen}; {upload!r}")
+                    scenario.require(
+                        False,
+                        f"{upload.key}: unknown, and no kill between its last byte and its answer: {seen}; {upload!r}",
+                    )
             else:
                 scenario.require(bool(whole), f"{upload.key}: never delivered, {phase}: {upload!r} origin: {seen}")
                 scenario.require(phase != "unknown", f"{upload.key}: unknown although {delivery}: {upload!r}")
-                scenario.require(upload.result == "answered", f"{upload.key}: the client ended with {upload.result}, {phase}: {upload!r}")
+                scenario.require(
+                    upload.result == "answered",
+                    f"{upload.key}: the client ended with {upload.result}, {phase}: {upload!r}",
+                )
                 counts["answered"] += upload.result == "answered"
     return counts
 
@@ -150,4 +189,3 @@ def excused(seen, upload, kills, slack):
         if any(begin <= at <= end for at in kills):
             return True
     return False
-

@@ -24,6 +24,7 @@ class Machine(unittest.TestCase):
     def side(self, port):
         class Server:
             name, processes = "a server", accounting.Processes(os.getpid())
+
         return type("Side", (), {"name": "a server", "port": port, "secure": False, "server": Server})()
 
     def answers(self, *texts):
@@ -38,6 +39,7 @@ class Machine(unittest.TestCase):
                     if not connection.recv(65536):
                         return
                     connection.sendall(text)
+
         threading.Thread(target=serve, daemon=True).start()
         return self.side(listener.getsockname()[1])
 

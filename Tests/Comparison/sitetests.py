@@ -11,8 +11,6 @@ import types
 import unittest
 import unittest.mock
 
-from machine import FOLDER, Machine
-
 import load
 import report
 import rounds
@@ -21,6 +19,7 @@ import sites
 from allowance import Allowance
 from bench import CONTENT
 from goals import Goal
+from machine import FOLDER, Machine
 from sites import Site, Story
 
 TEN = (10_240, 10_240)
@@ -29,11 +28,17 @@ STEP = 1_000_003  # object i begins at i times this in the content
 
 class ManyObjects(Machine):
     def site(self, side=None, objects=10, sizes=(100, 100), **more):
-        return load.site(self.bench, side or self.side(self.bench.origin.port), objects, sizes, **{"connections": 1, "count": 1, **more})
+        return load.site(
+            self.bench,
+            side or self.side(self.bench.origin.port),
+            objects,
+            sizes,
+            **{"connections": 1, "count": 1, **more},
+        )
 
     def object(self, number, size=100):
         start = number * STEP % CONTENT
-        return self.answer(self.bench.bytes[start:start + size])
+        return self.answer(self.bench.bytes[start : start + size])
 
     def test_each_object_is_asked_for_in_turn_and_has_octets_of_its_own(self):
         before = self.bench.origin.counts()
@@ -41,7 +46,14 @@ class ManyObjects(Machine):
         self.assertEqual((work.count, work.octets), (700, 700 * 10_240))
         self.assertEqual(self.bench.origin.counts()[0] - before[0], 700)
         self.assertLessEqual(work.more["p50"], work.more["p99"])
-        self.bench.probe(self.side(self.bench.origin.port), "/site/50000000/7", 10, {"Range": "bytes=40000000-40000009"}, status=206, first=7 * STEP + 40_000_000)
+        self.bench.probe(
+            self.side(self.bench.origin.port),
+            "/site/50000000/7",
+            10,
+            {"Range": "bytes=40000000-40000009"},
+            status=206,
+            first=7 * STEP + 40_000_000,
+        )
 
     def test_the_octets_of_another_object_are_noticed(self):
         self.assertEqual(self.site(self.answers(self.object(0), self.object(1)), count=2).count, 2)
@@ -49,13 +61,20 @@ class ManyObjects(Machine):
             self.site(self.answers(self.object(0), self.object(2)), count=2)
 
     def test_a_body_too_short_or_too_long_or_broken_off_ends_the_load(self):
-        for answer, why in ((self.object(0, 99), "unexpected length"), (self.object(0) + b"x", "more than was asked for"), (self.object(0)[:-1], "a connection broke"),
-                            (self.answer(b"", "404 Not Found"), "unexpected answer")):
+        for answer, why in (
+            (self.object(0, 99), "unexpected length"),
+            (self.object(0) + b"x", "more than was asked for"),
+            (self.object(0)[:-1], "a connection broke"),
+            (self.answer(b"", "404 Not Found"), "unexpected answer"),
+        ):
             with self.assertRaisesRegex(running.Failure, why):
                 self.site(self.answers(answer))
 
     def test_the_mix_is_the_same_for_the_same_seed_and_favours_few(self):
-        one, same, other = (self.site(objects=1000, sizes=(1024, 262_144), zipf=0.95, count=2000, connections=8, seed=seed).octets for seed in (1, 1, 2))
+        one, same, other = (
+            self.site(objects=1000, sizes=(1024, 262_144), zipf=0.95, count=2000, connections=8, seed=seed).octets
+            for seed in (1, 1, 2)
+        )
         self.assertEqual(one, same)
         self.assertNotEqual(one, other)
 
@@ -101,6 +120,7 @@ class ManyObjects(Machine):
                 except OSError:
                     if listener.fileno() < 0:
                         return
+
         threading.Thread(target=serve, daemon=True).start()
         side = self.side(listener.getsockname()[1])
         side.secure = True
@@ -121,7 +141,13 @@ class MoreRounds(unittest.TestCase):
             order.append((turn, side.peer))
             works[side][turn] = figures[side.peer][turn % len(figures[side.peer])]
             return True
-        rounds.interleaved(types.SimpleNamespace(rounds=asked, quick=quick), list(sides.values()), once, lambda: rounds.unclear(goals, works, lambda work, what: work))
+
+        rounds.interleaved(
+            types.SimpleNamespace(rounds=asked, quick=quick),
+            list(sides.values()),
+            once,
+            lambda: rounds.unclear(goals, works, lambda work, what: work),
+        )
         return {name: len(works[side]) for name, side in sides.items()}, order
 
     def test_steady_rounds_are_enough(self):
@@ -134,15 +160,33 @@ class MoreRounds(unittest.TestCase):
 
     def test_where_it_is_not_clear_the_two_go_on_and_others_do_not(self):
         figures = {"pawl": [10, 12, 10, 12, *[10] * 40], "nginx": [11], "varnish": [20]}
-        self.assertEqual(self.taken(figures, goals=[Goal("bar", "nginx", 1), Goal("bar", "varnish", 1)])[0], {"pawl": 10, "nginx": 10, "varnish": 5})
+        self.assertEqual(
+            self.taken(figures, goals=[Goal("bar", "nginx", 1), Goal("bar", "varnish", 1)])[0],
+            {"pawl": 10, "nginx": 10, "varnish": 5},
+        )
 
     def test_it_ends_however_unclear_it_is(self):
         self.assertEqual(self.taken({"pawl": [10, 12], "nginx": [11]})[0]["pawl"], rounds.MOST_ROUNDS)
         self.assertEqual(self.taken({"pawl": [10, 12], "nginx": [11]}, quick=True)[0]["pawl"], 5)
 
     def test_the_table_names_the_congestion_control_and_the_spread(self):
-        pair = [{"name": name, "peer": name, "cost": cost, "costs": [cost - 1, cost, cost + 1], "rate": 1, "memory": {"pss": 0}} for name, cost in (("pawl", 5), ("nginx", 10))]
-        text = report.markdown({"congestion control": "reno", "rows": [{"name": "x", "title": "a row", "unit": "us", "skipped": {}, "peers": pair, "goals": []}]})
+        pair = [
+            {
+                "name": name,
+                "peer": name,
+                "cost": cost,
+                "costs": [cost - 1, cost, cost + 1],
+                "rate": 1,
+                "memory": {"pss": 0},
+            }
+            for name, cost in (("pawl", 5), ("nginx", 10))
+        ]
+        text = report.markdown(
+            {
+                "congestion control": "reno",
+                "rows": [{"name": "x", "title": "a row", "unit": "us", "skipped": {}, "peers": pair, "goals": []}],
+            }
+        )
         self.assertIn("Congestion control of every server and of the load: reno.", text)
         self.assertIn("| a row | 5.00 us (4.00 to 6.00, 3 rounds) | nginx 10.00 us (9.00 to 11.00, 3 rounds) |", text)
 
@@ -156,9 +200,22 @@ class Lives(unittest.TestCase):
         found.start()
         self.addCleanup(found.stop)
         self.story = Story(["pawl", "varnish:file"], (100, 10), TEN, (100, 10), (300, 30), 4)
-        self.rows = [Site(name, name, self.story, phase, [Goal("bar", "varnish", 1)]) for name, phase in (("first", "cold"), ("again", "warm"), ("after", "restart"))]
+        self.rows = [
+            Site(name, name, self.story, phase, [Goal("bar", "varnish", 1)])
+            for name, phase in (("first", "cold"), ("again", "warm"), ("after", "restart"))
+        ]
         origin = types.SimpleNamespace(counts=lambda: (self.asked, 0, 0))
-        self.bench = types.SimpleNamespace(rounds=2, quick=False, before=None, wanted=None, rows=None, up={}, origin=origin, server=self.server, stop_servers=self.stop)
+        self.bench = types.SimpleNamespace(
+            rounds=2,
+            quick=False,
+            before=None,
+            wanted=None,
+            rows=None,
+            up={},
+            origin=origin,
+            server=self.server,
+            stop_servers=self.stop,
+        )
 
     def load(self, bench, side, objects, sizes, count=0, **_):
         self.log.append((side, count))
@@ -169,15 +226,20 @@ class Lives(unittest.TestCase):
         def restart():
             if name == "varnish":
                 raise running.Skip("it forgets")
-        return types.SimpleNamespace(sides=lambda kind: [name], restart=restart, processes=types.SimpleNamespace(memory=lambda: {"pss": 0}))
+
+        return types.SimpleNamespace(
+            sides=lambda kind: [name], restart=restart, processes=types.SimpleNamespace(memory=lambda: {"pss": 0})
+        )
 
     def stop(self, *names):
         self.log.append(("stopped", names))
 
     def test_rows_share_a_life_and_each_server_is_gone_before_the_next(self):
         told = {each.name: each.run(self.bench) for each in self.rows}
-        once = {"pawl": [("pawl", 100), ("pawl", 100), ("pawl", 300), ("pawl", 100), ("stopped", ("pawl",))],
-                "varnish": [("varnish", 100), ("varnish", 100), ("varnish", 300), ("stopped", ("varnish",))]}
+        once = {
+            "pawl": [("pawl", 100), ("pawl", 100), ("pawl", 300), ("pawl", 100), ("stopped", ("pawl",))],
+            "varnish": [("varnish", 100), ("varnish", 100), ("varnish", 300), ("stopped", ("varnish",))],
+        }
         self.assertEqual(self.log, [("stopped", ()), *once["pawl"], *once["varnish"], *once["varnish"], *once["pawl"]])
         self.assertEqual([each["peer"] for each in told["first"]["peers"]], ["pawl", "varnish"])
         self.assertEqual([each["peer"] for each in told["after"]["peers"]], ["pawl"])
@@ -194,10 +256,16 @@ class Surroundings(unittest.TestCase):
     def test_every_socket_has_the_same_congestion_control_and_the_machine_keeps_its_own(self):
         with open("/proc/sys/net/ipv4/tcp_congestion_control") as file:
             before = file.read()
-        script = "import network, running, socket\nif running.LIBC.unshare(network.CLONE_NEWNET): print('not allowed')\nelse:\n  network.alone()\n" \
-                 "  listener = socket.create_server(('127.0.0.1', 0))\n  socket.create_connection(listener.getsockname())\n" \
-                 "  print(network.preferred(), listener.accept()[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b'\\0').decode())"
-        said = subprocess.run([sys.executable, "-B", "-c", script], cwd=FOLDER, capture_output=True, text=True).stdout.strip()
+        script = (
+            "import network, running, socket\nif running.LIBC.unshare(network.CLONE_NEWNET): print('not "
+            "allowed')\nelse:\n  network.alone()\n"
+            "  listener = socket.create_server(('127.0.0.1', 0))\n  socket.create_connection(listener.getsockname())\n"
+            "  print(network.preferred(), listener.accept()[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, "
+            "16).strip(b'\\0').decode())"
+        )
+        said = subprocess.run(
+            [sys.executable, "-B", "-c", script], cwd=FOLDER, capture_output=True, text=True
+        ).stdout.strip()
         if said == "not allowed":
             self.skipTest("a network of its own is not allowed here")
         self.assertEqual(said, "reno reno")

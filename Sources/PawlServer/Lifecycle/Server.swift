@@ -174,7 +174,29 @@ package final class Server: Sendable {
     if new.listeners.map(\.untilRestart) != configuration.listeners.map(\.untilRestart) {
       events.log(.warning, "reload-partial", ["why": "a change of listen sections takes effect after a restart"])
     }
+    let process = Self.changedUntilRestart(from: configuration, to: new)
+    if !process.isEmpty {
+      let keys = process.joined(separator: ", ")
+      events.log(.warning, "reload-partial", ["why": "[pawl] \(keys): the change takes effect after a restart"])
+    }
     events.log(.notice, "reloaded", [:])
+  }
+
+  /// Returns the keys of `[pawl]` whose values differ and are read at the start only. `state-dir` is not among them: each part of it
+  /// says by itself what becomes of it.
+  static func changedUntilRestart(
+    from old: PawlConfig.Configuration, to new: PawlConfig.Configuration
+  ) -> [String] {
+    func values(_ configuration: PawlConfig.Configuration) -> [(key: String, texts: [String])] {
+      let values = configuration.effective.first { $0.label == "pawl" }?.values ?? []
+      var keys = [String]()
+      for value in values where !keys.contains(value.key) { keys.append(value.key) }
+      return keys.map { key in (key, values.filter { $0.key == key }.map(\.text)) }
+    }
+    let known = values(old)
+    return values(new).filter { value in
+      value.key != "state-dir" && known.first { $0.key == value.key }?.texts != value.texts
+    }.map(\.key)
   }
 
   package func reopenLogs() { services.reopenLogs() }

@@ -1,6 +1,8 @@
-"""Certificate and key replaced 100 times under load: 0 failed connections, and each new one is served within a few seconds.
+"""Certificate and key replaced 100 times under load: 0 failed connections, and each new one is served within a few
+seconds.
 
-Clients connect all the time, over HTTP/1.1 and HTTP/2, new connections and kept ones. The two files are renamed into place one after the
+Clients connect all the time, over HTTP/1.1 and HTTP/2, new connections and kept ones. The two files are renamed into
+place one after the
 other, in either order, with a pause between them; every tenth time they are written in place, in two halves.
 """
 
@@ -16,11 +18,11 @@ import time
 
 import h2frames as h2
 import tlsscenario
-from scenarios import in_threads
 from harness.content import Content
 from harness.origin import Resource
+from scenarios import in_threads
 
-SERVED_WITHIN = 5   # seconds after both files are there
+SERVED_WITHIN = 5  # seconds after both files are there
 
 
 class Load:
@@ -29,8 +31,15 @@ class Load:
     def __init__(self, port):
         self.port, self.over, self.lock = port, threading.Event(), threading.Lock()
         self.failures, self.counts, self.served = [], {}, {}
-        self.threads = [threading.Thread(target=self.turn, args=(name, work), daemon=True) for name, work in (
-            ("new, HTTP/1.1", self.new_http1), ("new, HTTP/2", self.new_http2), ("kept, HTTP/1.1", self.kept_http1), ("kept, HTTP/2", self.kept_http2))]
+        self.threads = [
+            threading.Thread(target=self.turn, args=(name, work), daemon=True)
+            for name, work in (
+                ("new, HTTP/1.1", self.new_http1),
+                ("new, HTTP/2", self.new_http2),
+                ("kept, HTTP/1.1", self.kept_http1),
+                ("kept, HTTP/2", self.kept_http2),
+            )
+        ]
 
     def turn(self, name, work):
         state = {}
@@ -111,9 +120,9 @@ def replace(pair, live, number, rng):
         if number % 10 == 9:
             octets = new.read_bytes()
             with open(old, "wb", buffering=0) as file:
-                file.write(octets[:len(octets) // 2])
+                file.write(octets[: len(octets) // 2])
                 time.sleep(rng.uniform(0, 0.3))
-                file.write(octets[len(octets) // 2:])
+                file.write(octets[len(octets) // 2 :])
         else:
             shutil.copyfile(new, f"{old}.new")
             os.rename(f"{old}.new", old)
@@ -130,6 +139,7 @@ def run(scenario):
 
     def make(number):
         pairs[number] = tlsscenario.pair(folder, f"pair{number}", "rsa" if number % 5 == 4 else "ec")
+
     in_threads(2, range(times + 1), make)
     live = tuple(scenario.bench.folder / name for name in ("live.pem", "live.key"))
     for new, old in zip(pairs[0], live):
@@ -146,7 +156,10 @@ def run(scenario):
         begun = time.monotonic()
         while mark not in load.served and time.monotonic() < begun + SERVED_WITHIN:
             time.sleep(0.02)
-        if scenario.require(mark in load.served, f"replacement {number}: not served within {SERVED_WITHIN} s; the log ends: {front.process.log()[-400:]}"):
+        if scenario.require(
+            mark in load.served,
+            f"replacement {number}: not served within {SERVED_WITHIN} s; the log ends: {front.process.log()[-400:]}",
+        ):
             delays.append(max(0.0, load.served[mark] - begun))
         if len(scenario.failures) > 5:
             break

@@ -1,18 +1,21 @@
 """Content that changes between two connections of the origin: 10,000 small cases, 0 mixed bodies.
 
-The length is kept or not; a byte changes before the break and others behind it, or only behind it; what tells the versions apart
-is an honest new tag, a weak tag, a date, nothing; a 206 starts elsewhere or has another total. Every such client sees a broken
-transfer; where nothing identifies the content and only bytes behind the break differ, the whole second body is right too. A strong tag
+The length is kept or not; a byte changes before the break and others behind it, or only behind it; what tells the
+versions apart
+is an honest new tag, a weak tag, a date, nothing; a 206 starts elsewhere or has another total. Every such client sees a
+broken
+transfer; where nothing identifies the content and only bytes behind the break differ, the whole second body is right
+too. A strong tag
 that stays while the content changes is tried on bodies of 2 MiB and more, where an overlap is asked for again.
 """
 
 import random
 import threading
 
-from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Break, Resource
+from scenarios import in_threads
 
 OLD, NEW = "Sat, 01 Aug 2026 10:00:00 GMT", "Sun, 02 Aug 2026 10:00:00 GMT"
 IDENTITIES = {  # (first answer, later answers, whether something a proxy may trust tells the versions apart)
@@ -26,7 +29,13 @@ IDENTITIES = {  # (first answer, later answers, whether something a proxy may tr
     "nothing": ({}, {}, False),
     "nothing, ranges": (dict(ranges=True), dict(ranges=True), False),
 }
-LIES = ["starts elsewhere", "starts a little before", "another total", "another tag", "same tag, changed near the break"]
+LIES = [
+    "starts elsewhere",
+    "starts a little before",
+    "another total",
+    "another tag",
+    "same tag, changed near the break",
+]
 
 
 def make(rng, i):
@@ -35,7 +44,10 @@ def make(rng, i):
     cut = rng.randrange(1, size)
     first = Content(f"changed{i}", size)
     kept = rng.random() < 0.5
-    common = dict(framing=rng.choice(["length", "length", "chunked"]), fields=(("Cache-Control", "max-age=600" if kept else "no-store"),))
+    common = dict(
+        framing=rng.choice(["length", "length", "chunked"]),
+        fields=(("Cache-Control", "max-age=600" if kept else "no-store"),),
+    )
     how = rng.choice(["rst", "fin"])
     if rng.random() < 0.25:
         what = rng.choice(LIES)
@@ -54,8 +66,15 @@ def make(rng, i):
             second, lie = first.changed(0, size - 1), dict(tag='"2"')
         else:
             second = first.changed(cut - rng.randrange(1, 500), *rng.sample(range(cut, size), min(3, size - cut)))
-        return (what, cut, first, second, Resource(first, ranges=True, etag='"1"', breaks=lambda s, e: Break(cut, how), **common),
-                Resource(second, ranges=True, etag='"1"', lie=lie, **common), "lie")
+        return (
+            what,
+            cut,
+            first,
+            second,
+            Resource(first, ranges=True, etag='"1"', breaks=lambda s, e: Break(cut, how), **common),
+            Resource(second, ranges=True, etag='"1"', lie=lie, **common),
+            "lie",
+        )
     name = rng.choice(list(IDENTITIES))
     one, later, told = IDENTITIES[name]
     kind = rng.choice(["before and behind", "before and behind", "before", "behind", "longer", "shorter"])
@@ -65,11 +84,21 @@ def make(rng, i):
     elif kind == "behind":
         second = first.changed(*behind)
     else:
-        second = Content(f"changed{i}", size + rng.choice([1, 777]) if kind == "longer" else size - 1 if size - 1 > cut else size + 1)
+        second = Content(
+            f"changed{i}", size + rng.choice([1, 777]) if kind == "longer" else size - 1 if size - 1 > cut else size + 1
+        )
     free = kind in ("behind", "longer", "shorter") and not told
     if kind in ("longer", "shorter") and common["framing"] == "length":
         free = False
-    return (f"{name}, {kind}", cut, first, second, Resource(first, breaks=lambda s, e: Break(cut, how), **one, **common), Resource(second, **later, **common), "either" if free else "broken")
+    return (
+        f"{name}, {kind}",
+        cut,
+        first,
+        second,
+        Resource(first, breaks=lambda s, e: Break(cut, how), **one, **common),
+        Resource(second, **later, **common),
+        "either" if free else "broken",
+    )
 
 
 def run(scenario):
@@ -91,11 +120,18 @@ def run(scenario):
         if answer.complete and answer.status == 200:
             verdict = "whole first" if body == first.read() else "whole second" if body == second.read() else "mixed"
         elif answer.status == 200:
-            verdict = "broken" if body == first.read(0, len(body)) or (allowed == "either" and body == second.read(0, len(body))) else "mixed"
+            verdict = (
+                "broken"
+                if body == first.read(0, len(body)) or (allowed == "either" and body == second.read(0, len(body)))
+                else "mixed"
+            )
         else:
             verdict = "wrong"
-        good = verdict == "broken" or (allowed == "either" and verdict == "whole second") or \
-            (allowed == "lie" and verdict == "whole first" and what != "another tag" and first is second)
+        good = (
+            verdict == "broken"
+            or (allowed == "either" and verdict == "whole second")
+            or (allowed == "lie" and verdict == "whole first" and what != "another tag" and first is second)
+        )
         with lock:
             seen[verdict] += 1
             if verdict == "mixed":
@@ -104,7 +140,10 @@ def run(scenario):
             scenario.require(good, f"/{i} {what}, cut at {cut} of {first.size}: {verdict}; {answer}; {origin.of(path)}")
         del origin.resources[path]
         with origin.lock:
-            origin.requests[:] = [r for r in origin.requests if r.path != path] if len(origin.requests) > 2000 else origin.requests
+            origin.requests[:] = (
+                [r for r in origin.requests if r.path != path] if len(origin.requests) > 2000 else origin.requests
+            )
+
     in_threads(12, seeds, one)
     scenario.figure("cases", sum(seen.values()), count, at_least=True)
     scenario.figure("bodies that mix two versions", seen["mixed"], 0)

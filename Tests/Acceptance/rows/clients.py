@@ -1,12 +1,13 @@
 """Real clients through a cutting relay: complete, identical, and no more bytes sent again than against nginx.
 
-curl, wget, aria2, headless Chromium, Python requests, URLSession with the fields of three libraries; the origin behind pawl knows neither
+curl, wget, aria2, headless Chromium, Python requests, URLSession with the fields of three libraries; the origin behind
+pawl knows neither
 ranges nor validators, nginx serves the same file. Scripted raw clients: 0 bytes again.
 """
 
 from harness import realclients
 from harness.checks import Skip
-from harness.client import Client, get
+from harness.client import Client
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import Nginx, have
@@ -59,7 +60,10 @@ def run(scenario):
             with Client(pawl.address) as client:
                 client.request("/file", fields=(("Range", f"bytes={got}-"), ("If-Range", tag)) if got else ())
                 answer = client.response(limit=step)
-            scenario.require(answer.status == (206 if got else 200) and answer.body == content.read(got, got + step), f"raw client at {got}: {answer}")
+            scenario.require(
+                answer.status == (206 if got else 200) and answer.body == content.read(got, got + step),
+                f"raw client at {got}: {answer}",
+            )
             tag = tag or answer.get("ETag")
             if answer.status != 206 and got:
                 raw += got

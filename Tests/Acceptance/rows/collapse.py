@@ -1,8 +1,11 @@
 """100 clients ask for a cold 200 MB body at once, at different speeds, with different ranges.
 
-One origin fetch, every byte right, RSS of the process under 100 MB. Where the origin has ranges, readers far ahead of the fill may
-have fetches of their own: how many requests there were, and what came twice, is reported. The body is fresh because its origin says so, by
-the age of its `Last-Modified`, by `default-ttl`; or it is not, and all but the first hold half of it and name the origin's strong tag, about which the origin may be asked.
+One origin fetch, every byte right, RSS of the process under 100 MB. Where the origin has ranges, readers far ahead of
+the fill may
+have fetches of their own: how many requests there were, and what came twice, is reported. The body is fresh because its
+origin says so, by
+the age of its `Last-Modified`, by `default-ttl`; or it is not, and all but the first hold half of it and name the
+origin's strong tag, about which the origin may be asked.
 """
 
 import random
@@ -33,7 +36,7 @@ def run(scenario):
         content = Content("collapse", size)
         origin.at("/x", Resource(content, pace=size / 3, before_head=lambda r: time.sleep(0.3), **identity))
         pawl = scenario.bench.pawl(origin, name=kind.replace(" ", "-"), pawl={"workers": "auto"}, site=site)
-        wrong, peak, stop, heads = [], [0], threading.Event(), []
+        wrong, peak, stop = [], [0], threading.Event()
 
         def watch():
             while not stop.wait(0.05):
@@ -53,16 +56,23 @@ def run(scenario):
                 comparer(data)
                 if pause:
                     time.sleep(pause * len(data) / 65536)
+
             try:
                 with Client(pawl.address, 60) as client:
                     if is_part := kind == "tag" and i or i % 3:
                         fields += (("Range", f"bytes={start}-{end - 1}"),)
                     client.request("/x", fields=fields)
                     answer = client.response(sink=sink, keep=False)
-                if not (answer.complete and comparer.same and comparer.position == end and answer.status == (206 if is_part else 200)):
+                if not (
+                    answer.complete
+                    and comparer.same
+                    and comparer.position == end
+                    and answer.status == (206 if is_part else 200)
+                ):
                     wrong.append((i, start, end, answer, comparer.differs_at))
             except OSError as error:
                 wrong.append((i, str(error)))
+
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         threads = [threading.Thread(target=one, args=(i,)) for i in range(clients)]
@@ -80,6 +90,10 @@ def run(scenario):
         scenario.figure(f"{kind}: origin fetches", bodies, None if has_ranges else 1)
         if origin.count("/x") > bodies:
             scenario.figure(f"{kind}: questions about its tag, answered 304", origin.count("/x") - bodies)
-        scenario.figure(f"{kind}: bytes from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
+        scenario.figure(
+            f"{kind}: bytes from the origin over the size",
+            round(origin.sent("/x") / size, 4),
+            None if has_ranges else 1.02,
+        )
         scenario.figure(f"{kind}: peak RSS", round(peak[0] / MB, 1), 100, "MB")
         pawl.stop()

@@ -1,7 +1,10 @@
-"""Texts of 2 KB to 6 MB in zstd, Brotli and gzip, cut at 1,000 places, resumed, decoded by the programs of these codings.
+"""Texts of 2 KB to 6 MB in zstd, Brotli and gzip, cut at 1,000 places, resumed, decoded by the programs of these
+codings.
 
-Forms are complete, growing or cold when they are cut; pawl is killed (-9) in between, and content changes. Whatever comes together in the end is one
-version of the content: nothing is mixed. Nobody who goes on with a complete form that nothing happened to gets a 200. The CPU that compressing
+Forms are complete, growing or cold when they are cut; pawl is killed (-9) in between, and content changes. Whatever
+comes together in the end is one
+version of the content: nothing is mixed. Nobody who goes on with a complete form that nothing happened to gets a 200.
+The CPU that compressing
 takes is reported.
 """
 
@@ -9,10 +12,10 @@ import random
 import threading
 import time
 
-from scenarios import in_threads
 from harness.client import Client, get
 from harness.coded import CODINGS, decoded, text
 from harness.origin import Resource
+from scenarios import in_threads
 
 KB, MB = 1000, 1_000_000
 SIZES = (2 * KB, 30 * KB, 200 * KB, 1 * MB, 6 * MB)
@@ -28,7 +31,8 @@ class Body:
         self.kind, self.size, self.state = KINDS[number % 4], SIZES[number % 5], STATES[number % 3]
         self.path = f"/{number}-{self.kind}-{self.size}-{self.state}"
         self.text = text(self.kind, self.size, self.kind)
-        # Each third changes: with a tag of the origin's, or with nothing by which pawl could ask for less than all of it.
+        # Each third changes: with a tag of the origin's, or with nothing by which pawl could ask for less than all of
+        # it.
         self.changes, self.tagged = number % 9 in (1, 5, 6), number % 2 == 0
         self.version, self.given = 0, [self.text]
         # Half of what grows says how long it will be.
@@ -44,15 +48,24 @@ class Body:
         version = self.version
         fields = (("Cache-Control", "max-age=0" if self.changes else "max-age=6000"),)
         slow = self.state == "growing" and request.serial == 0
-        return Resource(self.given[version], type="text/plain", fields=fields, etag=f'"{version}"' if self.tagged else None, ranges=self.tagged,
-                        framing="chunked" if self.chunked else "length", pace=max(20 * KB, self.size / 1.5) if slow else None)
+        return Resource(
+            self.given[version],
+            type="text/plain",
+            fields=fields,
+            etag=f'"{version}"' if self.tagged else None,
+            ranges=self.tagged,
+            framing="chunked" if self.chunked else "length",
+            pace=max(20 * KB, self.size / 1.5) if slow else None,
+        )
 
 
 def run(scenario):
     count, kills = (100, 3) if scenario.quick else (1000, 30)
     rng = random.Random(11)
     origin = scenario.bench.origin()
-    pawl = scenario.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
+    pawl = scenario.bench.pawl(
+        origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"}
+    )
     lock, tally, mixed, stuck = threading.Lock(), {"cuts": 0, 206: 0, 200: 0, "whole": 0, "lost": []}, [], []
     epoch, over = [0], threading.Event()
 
@@ -64,6 +77,7 @@ def run(scenario):
             pawl.kill()
             pawl.start()
             epoch[0] += 1
+
     killer = threading.Thread(target=kill_now_and_then)
     numbers = iter(range(100 * count))
 
@@ -74,7 +88,9 @@ def run(scenario):
         return known[0]
 
     def ask(body, coding, held, tag, limit):
-        fields = (("Accept-Encoding", coding),) + ((("Range", f"bytes={len(held)}-"), ("If-Range", tag)) if held else ())
+        fields = (("Accept-Encoding", coding),) + (
+            (("Range", f"bytes={len(held)}-"), ("If-Range", tag)) if held else ()
+        )
         with Client(address(), 30) as client:
             client.request(body.path, fields=fields)
             return client.response(limit=limit)
@@ -181,7 +197,12 @@ def cost(scenario):
     origin = scenario.bench.origin()
     pawl = scenario.bench.pawl(origin, name="cost")
     for n in range(number):
-        origin.at(f"/{n}", Resource(text(f"cost{n}", size, KINDS[n % 4]), type="text/html", fields=(("Cache-Control", "max-age=6000"),)))
+        origin.at(
+            f"/{n}",
+            Resource(
+                text(f"cost{n}", size, KINDS[n % 4]), type="text/html", fields=(("Cache-Control", "max-age=6000"),)
+            ),
+        )
         get(pawl.address, f"/{n}", keep=False)
     for coding in CODINGS:
         begun, octets = pawl.cpu(), 0
@@ -191,5 +212,9 @@ def cost(scenario):
         for n in range(number):
             get(pawl.address, f"/{n}", (("Accept-Encoding", coding),), keep=False)
         spent = first - (pawl.cpu() - begun - first)
-        scenario.figure(f"{coding}: CPU for each KB of content that is kept", round(spent * 1e6 / (number * size / KB), 1), unit="us")
+        scenario.figure(
+            f"{coding}: CPU for each KB of content that is kept",
+            round(spent * 1e6 / (number * size / KB), 1),
+            unit="us",
+        )
         scenario.figure(f"{coding}: as large as", round(100 * octets / (number * size), 1), unit="% of it")

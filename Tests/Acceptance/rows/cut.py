@@ -1,6 +1,8 @@
-"""Client cut at 10 %, resuming with the tag it got: 206 and the right SHA-256; 200 with the new body where a byte changed.
+"""Client cut at 10 %, resuming with the tag it got: 206 and the right SHA-256; 200 with the new body where a byte
+changed.
 
-Warm; after a restart; after kill -9; after expiry with resume-ttl = 0s and a re-fetch of the same bytes; the same after one byte changed
+Warm; after a restart; after kill -9; after expiry with resume-ttl = 0s and a re-fetch of the same bytes; the same after
+one byte changed
 at the origin; kill -9 with a byte changed between the synced extent and the client's offset. For four kinds of origin.
 """
 
@@ -18,8 +20,10 @@ ORIGINS = {
     "nothing": {},
 }
 CHANGED = {
-    "strong tag and ranges": dict(ranges=True, etag='"v2"'), "weak tag": dict(etag='W/"v2"'),
-    "old date and ranges": dict(ranges=True, last_modified="Sun, 02 Aug 2026 10:00:00 GMT"), "nothing": {},
+    "strong tag and ranges": dict(ranges=True, etag='"v2"'),
+    "weak tag": dict(etag='W/"v2"'),
+    "old date and ranges": dict(ranges=True, last_modified="Sun, 02 Aug 2026 10:00:00 GMT"),
+    "nothing": {},
 }
 
 
@@ -42,10 +46,20 @@ def run(scenario):
         def verdict(what, first, path, proxy, expected, content, old):
             nonlocal right, total
             tag = first.get("ETag")
-            answer = get(proxy.address, path, keep=False, timeout=60, fields=(("Range", f"bytes={len(first.body)}-"), ("If-Range", tag)))
+            answer = get(
+                proxy.address,
+                path,
+                keep=False,
+                timeout=60,
+                fields=(("Range", f"bytes={len(first.body)}-"), ("If-Range", tag)),
+            )
             start = len(first.body) if expected == 206 else 0
-            good = (answer.status, answer.complete, answer.sha) == (expected, True, content.sha256(start)) and first.body == old.read(0, len(first.body)) and tag \
+            good = (
+                (answer.status, answer.complete, answer.sha) == (expected, True, content.sha256(start))
+                and first.body == old.read(0, len(first.body))
+                and tag
                 and (expected == 200 or answer.get("Content-Range") == f"bytes {start}-{size - 1}/{size}")
+            )
             total += 1
             right += bool(good)
             scenario.require(good, f"{kind}, {what}: expected {expected}, tag {tag}: {answer}; {origin.of(path)}")
@@ -67,26 +81,57 @@ def run(scenario):
         other = content.changed(size // 2)
         changed = {"now": False}
         origin.at("/expired", Resource(content, fields=stale, **identity))
-        origin.at("/changed", lambda r: Resource(other, fields=stale, **CHANGED[kind]) if changed["now"] else Resource(content, fields=stale, **identity))
-        origin.at("/changed-early", lambda r: Resource(content.changed(3), fields=stale, **CHANGED[kind]) if changed["now"] else Resource(content, fields=stale, **identity))
+        origin.at(
+            "/changed",
+            lambda r: (
+                Resource(other, fields=stale, **CHANGED[kind])
+                if changed["now"]
+                else Resource(content, fields=stale, **identity)
+            ),
+        )
+        origin.at(
+            "/changed-early",
+            lambda r: (
+                Resource(content.changed(3), fields=stale, **CHANGED[kind])
+                if changed["now"]
+                else Resource(content, fields=stale, **identity)
+            ),
+        )
         first = {path: begin(eager, path, tenth) for path in ("/expired", "/changed", "/changed-early")}
         for path in first:
             get(eager.address, path, keep=False, timeout=60)
         time.sleep(2.2)
         changed["now"] = True
-        verdict("after expiry, resume-ttl = 0s, the same bytes", first["/expired"], "/expired", eager, 206, content, content)
+        verdict(
+            "after expiry, resume-ttl = 0s, the same bytes", first["/expired"], "/expired", eager, 206, content, content
+        )
         for path, new in (("/changed", other), ("/changed-early", content.changed(3))):
             verdict("after expiry, one byte changed at the origin", first[path], path, eager, 200, new, content)
 
         # kill -9 in the middle of a fill, and a byte changes just before the client's offset.
         changed["now"] = False
         new = content.changed(tenth - 1)
-        origin.at("/unsynced", lambda r: Resource(new, fields=fresh, **CHANGED[kind]) if changed["now"] else Resource(content, fields=fresh, pace=size * 2.0, **identity))
+        origin.at(
+            "/unsynced",
+            lambda r: (
+                Resource(new, fields=fresh, **CHANGED[kind])
+                if changed["now"]
+                else Resource(content, fields=fresh, pace=size * 2.0, **identity)
+            ),
+        )
         first = begin(pawl, "/unsynced", tenth)
         pawl.kill()
         changed["now"] = True
         pawl.start()
-        verdict("kill -9, a byte changed between the synced extent and the client's offset", first, "/unsynced", pawl, 200, new, content)
+        verdict(
+            "kill -9, a byte changed between the synced extent and the client's offset",
+            first,
+            "/unsynced",
+            pawl,
+            200,
+            new,
+            content,
+        )
         pawl.stop()
         eager.stop()
     scenario.figure("right answers", right, total, at_least=True)

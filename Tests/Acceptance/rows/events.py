@@ -1,6 +1,8 @@
-"""Event streams: 1,000 silent for three times idle-timeout, and an origin that breaks 100 times under a client that reconnects as EventSource does.
+"""Event streams: 1,000 silent for three times idle-timeout, and an origin that breaks 100 times under a client that
+reconnects as EventSource does.
 
-No event is lost or comes twice; the time from the origin's write to the client's read is reported, beside the same without pawl.
+No event is lost or comes twice; the time from the origin's write to the client's read is reported, beside the same
+without pawl.
 """
 
 import re
@@ -97,12 +99,22 @@ def silent(scenario):
     count = 100 if scenario.quick else 1000
     origin = Events()
     scenario.bench.stack.callback(origin.stop)
-    pawl = scenario.bench.pawl(origin.url, name="silent", upstream={"idle-timeout": "2s", "max-share-per-client": "100%"}, pawl={"workers": "auto"})
+    pawl = scenario.bench.pawl(
+        origin.url,
+        name="silent",
+        upstream={"idle-timeout": "2s", "max-share-per-client": "100%"},
+        pawl={"workers": "auto"},
+    )
     sockets = listeners(parse_address(pawl.address), count)
     scenario.figure(f"first events of {count} streams", len(read_all(sockets, b"first", 20)), count, at_least=True)
     time.sleep(6.5)
     threading.Timer(0.2, origin.tell, (b"data: second\n\n",)).start()
-    scenario.figure("streams that go on after three times idle-timeout in silence", len(read_all(sockets, b"second", 20)), count, at_least=True)
+    scenario.figure(
+        "streams that go on after three times idle-timeout in silence",
+        len(read_all(sockets, b"second", 20)),
+        count,
+        at_least=True,
+    )
     scenario.figure("requests at the origin", origin.asked, count)
     for peer in sockets:
         peer.close()
@@ -131,7 +143,9 @@ def latency(scenario):
         peer.close()
         origin.open.clear()
     for way, times in medians.items():
-        scenario.figure(f"{way}: from the origin's write to the client's read, median", round(times[100] * 1e6), None, "us")
+        scenario.figure(
+            f"{way}: from the origin's write to the client's read, median", round(times[100] * 1e6), None, "us"
+        )
     scenario.figure("pawl: the longest of 200", round(medians["pawl"][-1] * 1e3, 2), None, "ms")
 
 
@@ -146,15 +160,21 @@ def broken(scenario):
         if sent["breaks"] < breaks:
             sent["breaks"] += 1
             step = len(body) // max(1, breaks - sent["breaks"] + 2)
-            return Resource(body, framing="chunked", type="text/event-stream",
-                            breaks=lambda start, end: Break(step, ("rst", "fin")[sent["breaks"] % 2]))
+            return Resource(
+                body,
+                framing="chunked",
+                type="text/event-stream",
+                breaks=lambda start, end: Break(step, ("rst", "fin")[sent["breaks"] % 2]),
+            )
         return Resource(body, framing="chunked", type="text/event-stream")
+
     origin.at("/events", play)
     pawl = scenario.bench.pawl(origin, name="broken")
     seen, last, connections = [], None, 0
     while len(seen) < total and connections < breaks + 20:
         connections += 1
         from harness.client import Client
+
         fields = (("Accept", "text/event-stream"),) + ((("Last-Event-ID", last),) if last is not None else ())
         with Client(pawl.address, 20) as client:
             client.request("/events", fields=fields)
@@ -163,7 +183,11 @@ def broken(scenario):
         for event in answer.body.split(b"\n\n")[:-1]:
             last = re.search(rb"id: (\d+)", event)[1].decode()
             seen.append(int(re.search(rb"data: (\d+)", event)[1]))
-    scenario.figure(f"events of {total} that were lost, came twice or out of order", sum(a != b for a, b in zip(seen, range(total))) + abs(len(seen) - total), 0)
+    scenario.figure(
+        f"events of {total} that were lost, came twice or out of order",
+        sum(a != b for a, b in zip(seen, range(total))) + abs(len(seen) - total),
+        0,
+    )
     scenario.figure("breaks", sent["breaks"])
     scenario.figure("connections of the client", connections)
     scenario.figure("requests at the origin beyond those", len(origin.requests) - connections, 0)

@@ -1,8 +1,11 @@
 """pawl killed between system calls, and the origin killed at every stage, while one completed upload is forwarded.
 
-At most once: never two whole bodies at the origin, and one or `unknown`, shown. At least once: never none. strace kills pawl before the
-N-th call of a kind on any of its threads, from the arrival of the last bytes until the answer is stored; N rises until no kill comes.
-Then it is killed while the origin has the whole body and has not answered, and once more at the points of the start that follows.
+At most once: never two whole bodies at the origin, and one or `unknown`, shown. At least once: never none. strace kills
+pawl before the
+N-th call of a kind on any of its threads, from the arrival of the last bytes until the answer is stored; N rises until
+no kill comes.
+Then it is killed while the origin has the whole body and has not answered, and once more at the points of the start
+that follows.
 """
 
 import os
@@ -18,9 +21,18 @@ from harness.uploadload import TUS, Upload
 from harness.uploadorigin import STAGES, UploadOrigin
 
 #: Kinds of system calls, and how many of each are tried at most.
-KINDS = (("fdatasync,fsync", 8), ("pwrite64,pwritev,pwritev2", 12), ("sendfile,splice", 5), ("sendto,sendmsg,write,writev", 9),
-         ("recvfrom,recvmsg,read,readv", 8), ("socket,connect", 3), ("openat,close", 6), ("unlink,unlinkat,ftruncate,fallocate", 4),
-         ("epoll_ctl", 4), ("pread64,lseek,fcntl", 6))
+KINDS = (
+    ("fdatasync,fsync", 8),
+    ("pwrite64,pwritev,pwritev2", 12),
+    ("sendfile,splice", 5),
+    ("sendto,sendmsg,write,writev", 9),
+    ("recvfrom,recvmsg,read,readv", 8),
+    ("socket,connect", 3),
+    ("openat,close", 6),
+    ("unlink,unlinkat,ftruncate,fallocate", 4),
+    ("epoll_ctl", 4),
+    ("pread64,lseek,fcntl", 6),
+)
 
 
 def run(scenario):
@@ -35,7 +47,9 @@ def one_delivery(scenario, delivery):
     stop = threading.Event()
     threading.Thread(target=origin.keep_alive, args=(stop, 0.3), daemon=True).start()
     scenario.bench.stack.callback(stop.set)
-    pawl = uploadscenario.serve(scenario, origin, delivery, site={"delivery": delivery}, upstream={"response-timeout": "20s"})
+    pawl = uploadscenario.serve(
+        scenario, origin, delivery, site={"delivery": delivery}, upstream={"response-timeout": "20s"}
+    )
     uploads, kills, points, number = [], [], {}, 0
     for kind, most in KINDS:
         missed = 0
@@ -72,11 +86,16 @@ def one_delivery(scenario, delivery):
     if delivery == "at-most-once":
         for stage in ("head", "first", "middle", "answered"):
             scenario.require(stages[stage].result == "answered", f"the origin died at {stage}: {stages[stage]!r}")
-    told = [f"{stage} {stages[stage].result} ({sum(d.whole for d in by_key.get(stages[stage].now_key, []))})" for stage in STAGES]
+    told = [
+        f"{stage} {stages[stage].result} ({sum(d.whole for d in by_key.get(stages[stage].now_key, []))})"
+        for stage in STAGES
+    ]
     scenario.note(f"{delivery}, the origin dying, result and whole bodies: {', '.join(told)}")
     places = ", ".join(kind.split(",")[0] + " " + str(times) for kind, times in points.items())
     scenario.note(f"{delivery}, pawl killed before: {places}")
-    scenario.figure(f"{delivery}: points at which pawl was killed", len(kills), 8 if scenario.quick else 30, at_least=True)
+    scenario.figure(
+        f"{delivery}: points at which pawl was killed", len(kills), 8 if scenario.quick else 30, at_least=True
+    )
     scenario.figure(f"{delivery}: points at which it was killed again as it started", again, 2, at_least=True)
     scenario.figure(f"{delivery}: stages at which the origin died", len(STAGES))
     scenario.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
@@ -92,7 +111,9 @@ def one_delivery(scenario, delivery):
 
 
 def made(pawl, key, fields=(), size=400_000):
-    upload = Upload(pawl.where, key, size, TUS if hash_of(key) % 3 == 0 else 3 + hash_of(key) % 8, "steps", fields=fields)
+    upload = Upload(
+        pawl.where, key, size, TUS if hash_of(key) % 3 == 0 else 3 + hash_of(key) % 8, "steps", fields=fields
+    )
     upload.stop_at = upload.size - 1000
     upload.run(30, until=lambda u: u.floor >= u.stop_at)
     return upload
@@ -100,6 +121,7 @@ def made(pawl, key, fields=(), size=400_000):
 
 def hash_of(key):
     import zlib
+
     return zlib.crc32(key.encode())
 
 
@@ -113,12 +135,22 @@ def finish(pawl, upload, seconds=60):
 
 
 def killed_twice(scenario, pawl, origin, upload, kind, count):
-    """Killed with the last byte sent and no answer, and before the `count`-th call of the start after it; whether that kill came."""
+    """Killed with the last byte sent and no answer, and before the `count`-th call of the start after it; whether that
+    kill came."""
     client = threading.Thread(target=finish, args=(pawl, upload), daemon=True)
     client.start()
     wait_for(lambda: any(d.whole for d in origin.deliveries(upload.now_key)), 20, "the whole body at the origin", 0.05)
     pawl.kill()
-    pawl.prefix = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={kind}", "-e", f"inject={kind}:signal=KILL:when={count}"]
+    pawl.prefix = [
+        "strace",
+        "-f",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={kind}",
+        "-e",
+        f"inject={kind}:signal=KILL:when={count}",
+    ]
     try:
         pawl.start()
         time.sleep(1)
@@ -137,8 +169,23 @@ def killed_twice(scenario, pawl, origin, upload, kind, count):
 
 def attached(scenario, pawl, upload, kind, count, kills):
     """Sends the last bytes while strace waits for the `count`-th call; whether pawl was killed."""
-    strace = subprocess.Popen(["strace", "-f", "-p", str(pawl.pid), "-o", "/dev/null", "-e", f"trace={kind}",
-                               "-e", f"inject={kind}:signal=KILL:when={count}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    strace = subprocess.Popen(
+        [
+            "strace",
+            "-f",
+            "-p",
+            str(pawl.pid),
+            "-o",
+            "/dev/null",
+            "-e",
+            f"trace={kind}",
+            "-e",
+            f"inject={kind}:signal=KILL:when={count}",
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     LIVING.add(strace)
     try:
         line = strace.stderr.readline()

@@ -1,7 +1,9 @@
 """Kernel TLS in a virtual machine whose kernel has it: the same bytes, sent by the kernel.
 
-Set KTLS_KERNEL to an unpacked kernel package with its modules (`apt-get download linux-image-...-cloud-amd64; dpkg-deb -x ...deb DIR`).
-Needs qemu-system-x86_64, busybox-static, openssl, curl, cpio and depmod; emulated unless KTLS_ACCEL=kvm. pawl is the release binary with the libraries of this machine.
+Set KTLS_KERNEL to an unpacked kernel package with its modules (`apt-get download linux-image-...-cloud-amd64; dpkg-deb
+-x ...deb DIR`).
+Needs qemu-system-x86_64, busybox-static, openssl, curl, cpio and depmod; emulated unless KTLS_ACCEL=kvm. pawl is the
+release binary with the libraries of this machine.
 """
 
 import gzip
@@ -15,8 +17,14 @@ import tlsscenario
 from harness import process
 from harness.checks import Skip
 
-MODULES = ("kernel/arch/x86/crypto/aesni-intel", "kernel/arch/x86/crypto/ghash-clmulni-intel", "kernel/crypto/gcm", "kernel/crypto/ctr",
-           "kernel/crypto/ghash-generic", "kernel/net/tls/tls")
+MODULES = (
+    "kernel/arch/x86/crypto/aesni-intel",
+    "kernel/arch/x86/crypto/ghash-clmulni-intel",
+    "kernel/crypto/gcm",
+    "kernel/crypto/ctr",
+    "kernel/crypto/ghash-generic",
+    "kernel/net/tls/tls",
+)
 INIT = """#!/bin/busybox sh
 export PATH=/bin:/usr/bin
 /bin/busybox --install -s /bin
@@ -90,18 +98,28 @@ def build(root, kernel, files):
     (root / "etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\n")
     shutil.copy(files[0], root / "pair.pem")
     shutil.copy(files[1], root / "pair.key")
-    (root / "ktls.cnf").write_text("openssl_conf = a\n[a]\nssl_conf = b\n[b]\nsystem_default = c\n[c]\nOptions = KTLS\n")
-    (root / "pawl.ini").write_text(process.ini({
-        "pawl": {"state-dir": "/tmp/state", "workers": "1", "access-log": "off"}, "listen:secure": {"address": "127.0.0.1:8443", "tls": "main"},
-        "tls:main": {"certificate": "/pair.pem", "key": "/pair.key"}, "cache:default": {"min-free": "1M", "max-size": "400M"},
-        "upstream:app": {"url": "http://127.0.0.1:8000"}, "site:main": {"upstream": "app", "default-ttl": "1h"}}))
+    (root / "ktls.cnf").write_text(
+        "openssl_conf = a\n[a]\nssl_conf = b\n[b]\nsystem_default = c\n[c]\nOptions = KTLS\n"
+    )
+    (root / "pawl.ini").write_text(
+        process.ini(
+            {
+                "pawl": {"state-dir": "/tmp/state", "workers": "1", "access-log": "off"},
+                "listen:secure": {"address": "127.0.0.1:8443", "tls": "main"},
+                "tls:main": {"certificate": "/pair.pem", "key": "/pair.key"},
+                "cache:default": {"min-free": "1M", "max-size": "400M"},
+                "upstream:app": {"url": "http://127.0.0.1:8000"},
+                "site:main": {"upstream": "app", "default-ttl": "1h"},
+            }
+        )
+    )
     release = next((kernel / "lib/modules").iterdir())
     subprocess.run(["depmod", "-b", str(kernel), release.name], check=True, capture_output=True)
     needs = dict(line.split(":", 1) for line in (release / "modules.dep").read_text().splitlines())
     order = []
     for wanted in MODULES:
         name = next((each for each in needs if each.startswith(wanted + ".ko")), None)
-        for each in ([*reversed(needs[name].split()), name] if name else []):
+        for each in [*reversed(needs[name].split()), name] if name else []:
             if each not in order:
                 order.append(each)
     (root / "lib/modules").mkdir(parents=True, exist_ok=True)
@@ -111,7 +129,9 @@ def build(root, kernel, files):
     (root / "init").write_text(INIT)
     (root / "init").chmod(0o755)
     names = subprocess.run(["find", ".", "-print0"], cwd=root, capture_output=True, check=True).stdout
-    archive = subprocess.run(["cpio", "--null", "-o", "-H", "newc", "--quiet"], cwd=root, input=names, capture_output=True, check=True).stdout
+    archive = subprocess.run(
+        ["cpio", "--null", "-o", "-H", "newc", "--quiet"], cwd=root, input=names, capture_output=True, check=True
+    ).stdout
     image = root.parent / "initramfs.gz"
     with gzip.open(image, "wb", compresslevel=1) as out:
         out.write(archive)
@@ -122,16 +142,37 @@ def run(scenario):
     kernel = pathlib.Path(os.environ.get("KTLS_KERNEL", "/nonexistent"))
     if not (kernel / "boot").is_dir():
         raise Skip("set KTLS_KERNEL to an unpacked kernel package")
-    missing = [each for each in ("qemu-system-x86_64", "busybox", "openssl", "curl", "cpio", "depmod") if not process.have(each) and not os.path.exists(f"/sbin/{each}")]
+    missing = [
+        each
+        for each in ("qemu-system-x86_64", "busybox", "openssl", "curl", "cpio", "depmod")
+        if not process.have(each) and not os.path.exists(f"/sbin/{each}")
+    ]
     if missing:
         raise Skip(f"needs {', '.join(missing)}")
     root = scenario.bench.folder / "root"
     image = build(root, kernel, tlsscenario.pair(scenario.bench.folder))
-    machine = ["qemu-system-x86_64", "-m", "1500", "-smp", "1", "-nographic", "-no-reboot", "-nic", "none", "-kernel", str(next((kernel / "boot").glob("vmlinuz-*"))),
-               "-initrd", str(image), "-append", "console=ttyS0 quiet panic=-1 random.trust_cpu=on"]
+    machine = [
+        "qemu-system-x86_64",
+        "-m",
+        "1500",
+        "-smp",
+        "1",
+        "-nographic",
+        "-no-reboot",
+        "-nic",
+        "none",
+        "-kernel",
+        str(next((kernel / "boot").glob("vmlinuz-*"))),
+        "-initrd",
+        str(image),
+        "-append",
+        "console=ttyS0 quiet panic=-1 random.trust_cpu=on",
+    ]
     machine += ["-accel", os.environ.get("KTLS_ACCEL", "tcg"), "-cpu", "max"]
     try:
-        out = subprocess.run(machine, stdin=subprocess.DEVNULL, capture_output=True, timeout=1200).stdout.decode(errors="replace")
+        out = subprocess.run(machine, stdin=subprocess.DEVNULL, capture_output=True, timeout=1200).stdout.decode(
+            errors="replace"
+        )
     except subprocess.TimeoutExpired as late:
         out = (late.stdout or b"").decode(errors="replace")
     said = [line.partition("SAY ")[2].strip() for line in out.splitlines() if "SAY " in line]

@@ -48,6 +48,7 @@ def run(scenario):
                         scenario.require(False, f"a 200 instead of the rest at {got}, kill {done}")
                         digest, got = hashlib.sha256(), 0
                     tag = answer.get("ETag")
+
                 answer = client.response(sink=take, on_head=head, keep=False)
         except OSError:
             pass

@@ -22,7 +22,9 @@ def run(scenario):
     origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / "origin"))
     pawl = uploadscenario.serve(scenario, origin)
     for i, dialect in enumerate((6, TUS, 10)):  # what the first uploads cost is not an open upload's
-        scenario.require(Upload(pawl.where, f"warm-{i}", 5_000_000, dialect, "whole").run(30).result == "answered", "a first upload")
+        scenario.require(
+            Upload(pawl.where, f"warm-{i}", 5_000_000, dialect, "whole").run(30).result == "answered", "a first upload"
+        )
     time.sleep(1)
     before = pawl.rss()
     content, size = Content("open", 8_000_000), 8_000_000
@@ -37,7 +39,7 @@ def run(scenario):
         turn += 1
         for each in opened:
             try:
-                each.sent += each.socket.send(octets[each.sent:each.sent + STEP], socket.MSG_DONTWAIT)
+                each.sent += each.socket.send(octets[each.sent : each.sent + STEP], socket.MSG_DONTWAIT)
             except BlockingIOError:
                 each.stalled += 1
             except OSError as error:
@@ -47,7 +49,9 @@ def run(scenario):
                 data = key.fileobj.recv(65536, socket.MSG_DONTWAIT)
             except OSError:
                 data = b""
-            if not scenario.require(data[:12] in (b"HTTP/1.1 104", b"HTTP/1.1 102"), f"an open upload got {data[:200]!r}"):
+            if not scenario.require(
+                data[:12] in (b"HTTP/1.1 104", b"HTTP/1.1 102"), f"an open upload got {data[:200]!r}"
+            ):
                 watch.unregister(key.fileobj)
         peak = max(peak, pawl.rss())
         ahead = begun + turn * STEP / RATE - time.monotonic()
@@ -58,7 +62,7 @@ def run(scenario):
     rate = sum(each.sent for each in opened) / count / (time.monotonic() - begun)
     time.sleep(1.5)
     right = 0
-    for each in opened[::max(1, count // 50)]:
+    for each in opened[:: max(1, count // 50)]:
         with Client(pawl.where) as client:
             client.send(head(each.location, "HEAD", each.version))
             answer = client.response("HEAD")
@@ -78,26 +82,54 @@ def run(scenario):
 
 
 def begin(scenario, pawl, i, size):
-    """A client whose upload has a URL and waits for its bytes: half of them creations of whole uploads, half tus appends."""
+    """A client whose upload has a URL and waits for its bytes: half of them creations of whole uploads, half tus
+    appends."""
     client = scenario.bench.use(Client(pawl.where, 20))
     client.sent, client.stalled = 0, 0
     if i % 2:
         client.version = (("Tus-Resumable", "1.0.0"),)
-        client.send(head("/up/open", "POST", client.version + (("Upload-Length", str(size)), ("Content-Length", "0"), ("X-Test-Key", f"open-{i}"))))
+        client.send(
+            head(
+                "/up/open",
+                "POST",
+                client.version + (("Upload-Length", str(size)), ("Content-Length", "0"), ("X-Test-Key", f"open-{i}")),
+            )
+        )
         location = client.response("POST").get("Location") or ""
     else:
         client.version = (("Upload-Draft-Interop-Version", str(3 + i // 2 % 8)),)
         done = ("Upload-Incomplete", "?0") if i // 2 % 8 == 0 else ("Upload-Complete", "?1")
-        client.send(head("/up/open", "POST", client.version + (done, ("Content-Length", str(size)), ("X-Test-Key", f"open-{i}"))))
+        client.send(
+            head(
+                "/up/open", "POST", client.version + (done, ("Content-Length", str(size)), ("X-Test-Key", f"open-{i}"))
+            )
+        )
         raw = b""
         while b"\r\n\r\n" not in raw:
             raw += client.socket.recv(4096)
-        location = next((line.partition(b":")[2].strip().decode() for line in raw.split(b"\r\n") if line.lower().startswith(b"location:")), "")
-    client.location = location[location.find("/", 8):]
+        location = next(
+            (
+                line.partition(b":")[2].strip().decode()
+                for line in raw.split(b"\r\n")
+                if line.lower().startswith(b"location:")
+            ),
+            "",
+        )
+    client.location = location[location.find("/", 8) :]
     if not scenario.require(location, f"open upload {i} got no URL"):
         raise AssertionError("no URL")
     if i % 2:
-        client.send(head(client.location, "PATCH", client.version + (("Upload-Offset", "0"), ("Content-Type", "application/offset+octet-stream"),
-                                                                     ("Content-Length", str(size)))))
+        client.send(
+            head(
+                client.location,
+                "PATCH",
+                client.version
+                + (
+                    ("Upload-Offset", "0"),
+                    ("Content-Type", "application/offset+octet-stream"),
+                    ("Content-Length", str(size)),
+                ),
+            )
+        )
     client.socket.setblocking(False)
     return client

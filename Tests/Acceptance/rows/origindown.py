@@ -1,6 +1,7 @@
 """The origin is down for 60 s under 200 completed uploads: all are delivered once after it returns.
 
-Meanwhile clients are told what their protocol has for it (503 with `?0` and the offset, or 423, each with Retry-After) and none sends
+Meanwhile clients are told what their protocol has for it (503 with `?0` and the offset, or 423, each with Retry-After)
+and none sends
 a byte again; one in five goes away for good once its bytes are stored.
 """
 
@@ -22,7 +23,11 @@ def run(scenario):
     for i in range(count):
         dialect = TUS if i % 3 == 0 else 3 + i % 8
         leaves = i % 5 == 4  # in ways whose last byte completes
-        way = rng.choice(["whole", "override"] if dialect == TUS else ["whole", "careful"]) if leaves else way_for(dialect, rng)
+        way = (
+            rng.choice(["whole", "override"] if dialect == TUS else ["whole", "careful"])
+            if leaves
+            else way_for(dialect, rng)
+        )
         upload = Upload(pawl.where, f"down-{i}", rng.randint(70_000, 2_000_000), dialect, way)
         upload.wait_at_most, upload.all_at_creation, upload.blind, upload.leaves = 4, 0, 0, leaves
         uploads.append(upload)
@@ -35,6 +40,7 @@ def run(scenario):
             upload.result = "left"
         else:
             upload.run(240)
+
     threads = [threading.Thread(target=client, args=(u,), daemon=True) for u in uploads]
     for thread in threads:
         thread.start()
@@ -59,7 +65,10 @@ def run(scenario):
     by_key = origin.by_key()
     for upload in left:
         whole = [d for d in by_key.get(upload.now_key, []) if d.whole]
-        scenario.require(len(whole) == 1 and whole[0].sha == upload.content.sha256(), f"left after its last byte: {whole}; {upload!r}")
+        scenario.require(
+            len(whole) == 1 and whole[0].sha == upload.content.sha256(),
+            f"left after its last byte: {whole}; {upload!r}",
+        )
         counts["delivered"] += len(whole)
     scenario.figure("uploads complete when the origin returned", stored, count, at_least=True)
     scenario.figure("seconds it was down", round(back - begun, 1))

@@ -31,7 +31,11 @@ def run(scenario):
     mount.mkdir()
     with open(image, "wb") as file:
         file.truncate(4 * size + (64 << 20))
-    if os.geteuid() or quiet("mkfs.ext4", "-q", "-F", str(image)) or quiet("mount", "-o", "loop", str(image), str(mount)):
+    if (
+        os.geteuid()
+        or quiet("mkfs.ext4", "-q", "-F", str(image))
+        or quiet("mount", "-o", "loop", str(image), str(mount))
+    ):
         raise Skip("no right to mount a loop device")
     scenario.bench.stack.callback(lambda: quiet("umount", "-l", str(mount)))
     origin = scenario.bench.origin()
@@ -42,8 +46,16 @@ def run(scenario):
         content = Content(path, size)
         # Even numbers: an origin that can be asked for the rest; odd ones: one that has to be replayed.
         ranges = number % 2 == 0
-        origin.at(path, Resource(content, ranges=ranges, etag='"p"' if ranges else None, pace=pace,
-                                 fields=(("Cache-Control", "max-age=6000"),)))
+        origin.at(
+            path,
+            Resource(
+                content,
+                ranges=ranges,
+                etag='"p"' if ranges else None,
+                pace=pace,
+                fields=(("Cache-Control", "max-age=6000"),),
+            ),
+        )
         pawl.start()
         reader = threading.Thread(target=read, args=(pawl.address, path))
         reader.start()

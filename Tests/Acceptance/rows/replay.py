@@ -6,10 +6,10 @@
 import random
 import threading
 
-from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Resource, random_breaks
+from scenarios import in_threads
 
 MB = 1_000_000
 
@@ -21,10 +21,19 @@ def run(scenario):
     plans, lock = [], threading.Lock()
     for i in range(count + 1):
         content = Content(f"replay{i}", size if i < count else large)
-        breaks, resets = random_breaks(rng, content.size, 1, 50 if i < count else 8, how=lambda: rng.choice(["rst", "fin"]))
+        breaks, resets = random_breaks(
+            rng, content.size, 1, 50 if i < count else 8, how=lambda: rng.choice(["rst", "fin"])
+        )
         kept = i % 2 == 0
-        origin.at(f"/{i}", Resource(content, breaks=breaks, framing="chunked" if i % 5 == 4 else "length",
-                                    fields=(("Cache-Control", "max-age=600" if kept else "no-store"),)))
+        origin.at(
+            f"/{i}",
+            Resource(
+                content,
+                breaks=breaks,
+                framing="chunked" if i % 5 == 4 else "length",
+                fields=(("Cache-Control", "max-age=600" if kept else "no-store"),),
+            ),
+        )
         plans.append((i, content, resets))
     pawl = scenario.bench.pawl(origin)
     totals = [0, 0, 0, 0]
@@ -39,6 +48,7 @@ def run(scenario):
             totals[2] += content.size
             totals[3] += good
             scenario.require(good, f"/{i}: {answer}, {origin.of(f'/{i}')[-2:]}")
+
     in_threads(4, plans, one, scenario)
     scenario.figure("transfers", len(plans))
     scenario.figure("right bodies", totals[3], len(plans), at_least=True)

@@ -1,16 +1,17 @@
 """Origin with ranges and validators, reset 1 to 50 times a transfer at random offsets.
 
-500 downloads of 20 MB and one of 2 GB: every client sees one 200 and the right SHA-256; the body bytes that reach pawl are
+500 downloads of 20 MB and one of 2 GB: every client sees one 200 and the right SHA-256; the body bytes that reach pawl
+are
 at most 1.02 x the size plus 4 KiB a reset. Every second transfer is one that pawl does not keep.
 """
 
 import random
 import threading
 
-from scenarios import in_threads
 from harness.client import get
 from harness.content import Content
 from harness.origin import Resource, random_breaks
+from scenarios import in_threads
 
 MB = 1_000_000
 
@@ -25,8 +26,17 @@ def run(scenario):
         breaks, resets = random_breaks(rng, content.size, 1, 50, how=lambda: rng.choice(["rst", "rst", "fin"]))
         kept = i % 2 == 0
         validator = dict(etag=f'"v{i}"') if i % 3 else dict(last_modified="old")
-        origin.at(f"/{i}", Resource(content, ranges=True, breaks=breaks, framing="chunked" if i % 5 == 4 else "length",
-                                    fields=(("Cache-Control", "max-age=600" if kept else "no-store"),), **validator))
+        origin.at(
+            f"/{i}",
+            Resource(
+                content,
+                ranges=True,
+                breaks=breaks,
+                framing="chunked" if i % 5 == 4 else "length",
+                fields=(("Cache-Control", "max-age=600" if kept else "no-store"),),
+                **validator,
+            ),
+        )
         plans.append((i, content, resets))
     pawl = scenario.bench.pawl(origin)
     worst, totals = [0.0], [0, 0, 0]
@@ -41,8 +51,12 @@ def run(scenario):
             totals[1] += sent
             totals[2] += content.size
             worst[0] = max(worst[0], sent / limit)
-            scenario.require((answer.status, answer.complete, answer.sha) == (200, True, content.sha256()), f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}")
+            scenario.require(
+                (answer.status, answer.complete, answer.sha) == (200, True, content.sha256()),
+                f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}",
+            )
             scenario.require(sent <= limit, f"/{i}: {sent} bytes reached pawl for {content.size} with {made} resets")
+
     in_threads(4, plans, one, scenario)
     scenario.figure("transfers", len(plans))
     scenario.figure("resets", totals[0])

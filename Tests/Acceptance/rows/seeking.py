@@ -1,7 +1,10 @@
-"""Downloads in four pieces and a video with seeks, over a cold body of 200 MB from an origin that gives 16 MB/s a connection.
+"""Downloads in four pieces and a video with seeks, over a cold body of 200 MB from an origin that gives 16 MB/s a
+connection.
 
-aria2 -x4, axel -n4, lftp pget -n4, and headless Chromium that plays a video, once with its index in front (faststart) and once with it at the
-end, and jumps to five places. Each in turns without pawl and through it, cold each time; medians. The file has to be right; no byte is
+aria2 -x4, axel -n4, lftp pget -n4, and headless Chromium that plays a video, once with its index in front (faststart)
+and once with it at the
+end, and jumps to five places. Each in turns without pawl and through it, cold each time; medians. The file has to be
+right; no byte is
 fetched twice beyond 2 %.
 """
 
@@ -38,14 +41,42 @@ WATCH = """new Promise((done, failed) => {
 
 
 def film(folder, size):
-    """Two videos of about `size` bytes, with the index in front and at the end: ten seconds of noise, again and again."""
+    """Two videos of about `size` bytes, with the index in front and at the end: ten seconds of noise, again and
+    again."""
     if not (shutil.which("ffmpeg") and (shutil.which("chromium") or shutil.which("google-chrome"))):
         return {}
     piece = folder / "piece.mp4"
     rate = 16_000_000  # bits a second: 2 MB
     common = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y"]
-    subprocess.run([*common, "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25,noise=alls=60:allf=t", "-t", "10", "-c:v", "libx264", "-preset", "ultrafast",
-                    "-g", "25", "-pix_fmt", "yuv420p", "-b:v", str(rate), "-minrate", str(rate), "-maxrate", str(rate), "-bufsize", str(rate), piece], check=True)
+    subprocess.run(
+        [
+            *common,
+            "-f",
+            "lavfi",
+            "-i",
+            "testsrc2=size=640x360:rate=25,noise=alls=60:allf=t",
+            "-t",
+            "10",
+            "-c:v",
+            "libx264",
+            "-preset",
+            "ultrafast",
+            "-g",
+            "25",
+            "-pix_fmt",
+            "yuv420p",
+            "-b:v",
+            str(rate),
+            "-minrate",
+            str(rate),
+            "-maxrate",
+            str(rate),
+            "-bufsize",
+            str(rate),
+            piece,
+        ],
+        check=True,
+    )
     turns = max(1, round(size / piece.stat().st_size)) - 1
     films = {}
     for name, flags in (("faststart", ["-movflags", "+faststart"]), ("index at the end", [])):
@@ -72,7 +103,10 @@ def download(scenario, name, url, content, file):
     took = time.monotonic() - begun
     scenario.require(done.returncode == 0, f"{name}: {done.returncode} {done.stderr[-300:]}")
     with open(file, "rb") as opened:
-        scenario.require(all(opened.read(len(piece)) == piece for piece in content.pieces()) and not opened.read(1), f"{name}: the file of {url} is wrong")
+        scenario.require(
+            all(opened.read(len(piece)) == piece for piece in content.pieces()) and not opened.read(1),
+            f"{name}: the file of {url} is wrong",
+        )
     file.unlink()
     return took
 
@@ -123,16 +157,24 @@ def run(scenario):
         # Each step's median, and these together: what one step takes varies more than a tenth.
         times = {who: [sum(map(statistics.median, zip(*rows))) / 1000] for who, rows in steps.items()}
         for who, rows in steps.items():
-            scenario.note(f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there, {len(rows)} rounds: "
-                     f"{[[round(each) for each in row] for row in rows]}")
+            scenario.note(
+                f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there, "
+                f"{len(rows)} rounds: "
+                f"{[[round(each) for each in row] for row in rows]}"
+            )
         report(scenario, f"Chromium, video, {name}", times, again, fetched, most)
         best = {who: sum(map(min, zip(*rows))) for who, rows in steps.items()}
-        scenario.figure(f"Chromium, video, {name}: the same of each step's best", round(best["pawl"] / best["alone"], 3))
+        scenario.figure(
+            f"Chromium, video, {name}: the same of each step's best", round(best["pawl"] / best["alone"], 3)
+        )
 
 
 def report(scenario, name, times, again, fetched, most):
     alone, through = (statistics.median(times[who]) for who in ("alone", "pawl"))
-    scenario.note(f"{name}: {[round(each, 2) for each in times['pawl']]} s through pawl, {[round(each, 2) for each in times['alone']]} s without")
+    scenario.note(
+        f"{name}: {[round(each, 2) for each in times['pawl']]} s through pawl, "
+        f"{[round(each, 2) for each in times['alone']]} s without"
+    )
     scenario.figure(f"{name}: time through pawl over without", round(through / alone, 3), most)
     scenario.figure(f"{name}: bytes fetched twice over the size", round(max(again), 4), 0.02)
     scenario.figure(f"{name}: bytes from the origin over the size", round(max(fetched), 3))

@@ -1,6 +1,7 @@
 """testssl.sh: protocols, ciphers and vulnerabilities: nothing of MEDIUM or worse; nginx beside it.
 
-Set TESTSSL to the script, or install Debian's package testssl.sh. The trust and revocation of the test certificate are not judged.
+Set TESTSSL to the script, or install Debian's package testssl.sh. The trust and revocation of the test certificate are
+not judged.
 """
 
 import tlsscenario
@@ -13,7 +14,10 @@ def run(scenario):
     program = tlsscenario.program("TESTSSL", "testssl", "testssl.sh")
     origin = scenario.bench.origin()
     origin.default = lambda request: Resource(Content("testssl", 2000), type="text/plain")
-    files = [tlsscenario.pair(scenario.bench.folder, "ec", days=300), tlsscenario.pair(scenario.bench.folder, "rsa", "rsa", days=300)]
+    files = [
+        tlsscenario.pair(scenario.bench.folder, "ec", days=300),
+        tlsscenario.pair(scenario.bench.folder, "rsa", "rsa", days=300),
+    ]
     pawl = tlsscenario.pawl_front(scenario, origin, {"main": tlsscenario.section(*files)})
     count, trouble = protocolsuites.testssl(program, pawl.tls)
     scenario.figure("findings in all", count, 50, at_least=True)

@@ -1,6 +1,7 @@
 """bytes=0-0 on 50 cold URLs of 1 GB each, the client gone at once.
 
-Origin with ranges: at most 1 MiB each. Without: never more than four abandoned fills at a time; other clients are served meanwhile.
+Origin with ranges: at most 1 MiB each. Without: never more than four abandoned fills at a time; other clients are
+served meanwhile.
 """
 
 import time
@@ -18,7 +19,16 @@ def run(scenario):
         origin = scenario.bench.origin()
         for i in range(count):
             tag = dict(etag=f'"t{i}"') if identity else {}
-            origin.at(f"/{i}", Resource(Content(f"tiny{i}", 1 << 30), fields=(("Cache-Control", "max-age=6000"),), pace=None if identity else 8e6, **identity, **tag))
+            origin.at(
+                f"/{i}",
+                Resource(
+                    Content(f"tiny{i}", 1 << 30),
+                    fields=(("Cache-Control", "max-age=6000"),),
+                    pace=None if identity else 8e6,
+                    **identity,
+                    **tag,
+                ),
+            )
         origin.at("/other", Resource(Content("other", 100_000), fields=(("Cache-Control", "no-store"),)))
         pawl = scenario.bench.pawl(origin, name=kind.replace(" ", "-"))
         running = lambda: sum(r.ended is None and r.sent > 0 for i in range(count) for r in origin.of(f"/{i}"))
@@ -27,7 +37,11 @@ def run(scenario):
             with Client(pawl.address) as client:
                 client.request(f"/{i}", fields=(("Range", "bytes=0-0"),))
                 answer = client.response()
-                right += (answer.status, answer.body, answer.get("Content-Range")) == (206, Content(f"tiny{i}", 1 << 30).read(0, 1), f"bytes 0-0/{1 << 30}")
+                right += (answer.status, answer.body, answer.get("Content-Range")) == (
+                    206,
+                    Content(f"tiny{i}", 1 << 30).read(0, 1),
+                    f"bytes 0-0/{1 << 30}",
+                )
             time.sleep(0.15)
             most = max(most, running())
             begun = time.monotonic()

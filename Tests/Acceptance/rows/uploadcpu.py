@@ -1,7 +1,9 @@
 """CPU seconds for each GB received, synced and forwarded, and for each 1 MiB upload (reported).
 
-One worker each, pinned to one core, client and origin on the other; interleaved rounds, medians. pawl's uploads are RUFH version 6 with
-durability data and none, tus, and version 6 that is only received and synced; plain requests that it streams are there to compare.
+One worker each, pinned to one core, client and origin on the other; interleaved rounds, medians. pawl's uploads are
+RUFH version 6 with
+durability data and none, tus, and version 6 that is only received and synced; plain requests that it streams are there
+to compare.
 Deploy/compare holds uploads against other servers.
 """
 
@@ -32,19 +34,34 @@ def run(scenario):
     os.sched_setaffinity(0, {1})
     scenario.bench.stack.callback(lambda: os.sched_setaffinity(0, set(range(os.cpu_count()))))
     shared = pathlib.Path("/dev/shm")
-    body = (shared if shared.is_dir() and os.statvfs(shared).f_bavail * os.statvfs(shared).f_frsize > 2 * large else scenario.bench.folder) / f"pawl-scenario-{os.getpid()}"
+    body = (
+        shared
+        if shared.is_dir() and os.statvfs(shared).f_bavail * os.statvfs(shared).f_frsize > 2 * large
+        else scenario.bench.folder
+    ) / f"pawl-scenario-{os.getpid()}"
     scenario.bench.stack.callback(lambda: body.unlink(missing_ok=True))
     with open(body, "wb") as file:
         for piece in Content("cpu", large).pieces():
             file.write(piece)
-    origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / "origin", hashes=False, prefix=["taskset", "-c", "1"]))
+    origin = scenario.bench.use(
+        UploadOrigin(scenario.bench.folder / "origin", hashes=False, prefix=["taskset", "-c", "1"])
+    )
     pin = ["taskset", "-c", "0"]
     data = uploadscenario.serve(scenario, origin, "data", prefix=pin, workers=1, **{"log-level": "warning"})
-    none = uploadscenario.serve(scenario, origin, "none", prefix=pin, spool={"durability": "none"}, workers=1, **{"log-level": "warning"})
-    sides = {"pawl, RUFH": (data.where, data.cpu, rufh), "pawl, RUFH, received and synced only": (data.where, data.cpu, held),
-             "pawl, tus": (data.where, data.cpu, tus), "pawl, RUFH, durability none": (none.where, none.cpu, rufh),
-             "pawl, plain, streamed": (data.where, data.cpu, plain)}
-    for what, size, times, rounds in ((f"{large / GB:g} GB", large, 1, 3), ("1 MiB upload", MIB, small, 3 if scenario.quick else 5)):
+    none = uploadscenario.serve(
+        scenario, origin, "none", prefix=pin, spool={"durability": "none"}, workers=1, **{"log-level": "warning"}
+    )
+    sides = {
+        "pawl, RUFH": (data.where, data.cpu, rufh),
+        "pawl, RUFH, received and synced only": (data.where, data.cpu, held),
+        "pawl, tus": (data.where, data.cpu, tus),
+        "pawl, RUFH, durability none": (none.where, none.cpu, rufh),
+        "pawl, plain, streamed": (data.where, data.cpu, plain),
+    }
+    for what, size, times, rounds in (
+        (f"{large / GB:g} GB", large, 1, 3),
+        ("1 MiB upload", MIB, small, 3 if scenario.quick else 5),
+    ):
         costs, spent = {name: [] for name in sides}, {name: [] for name in sides}
         with open(body, "rb") as file:
             for turn in range(rounds + 1):
@@ -95,7 +112,7 @@ def held(scenario, client, file, size):
     answer = client.response("POST")
     scenario.require(answer.status == 201 and answer.get("Upload-Offset") == str(size), f"RUFH, held: {answer}")
     location = answer.get("Location") or ""
-    client.send(head(location[location.find("/", 8):], "DELETE", VERSION))
+    client.send(head(location[location.find("/", 8) :], "DELETE", VERSION))
     scenario.require(client.response("DELETE").status == 204, "DELETE")
 
 
@@ -103,8 +120,18 @@ def tus(scenario, client, file, size):
     version = (("Tus-Resumable", "1.0.0"),)
     client.send(head("/up", "POST", version + (("Upload-Length", str(size)), ("Content-Length", "0"))))
     location = client.response("POST").get("Location") or ""
-    client.send(head(location[location.find("/", 8):], "PATCH", version + (("Upload-Offset", "0"), ("Content-Type", "application/offset+octet-stream"),
-                                                                           ("Content-Length", str(size)))))
+    client.send(
+        head(
+            location[location.find("/", 8) :],
+            "PATCH",
+            version
+            + (
+                ("Upload-Offset", "0"),
+                ("Content-Type", "application/offset+octet-stream"),
+                ("Content-Length", str(size)),
+            ),
+        )
+    )
     send(client, file, size)
     answer = client.response("PATCH")
     scenario.require(answer.status == 204, f"tus: {answer}")

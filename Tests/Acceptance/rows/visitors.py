@@ -1,6 +1,8 @@
-"""1,000 visitors whose cookies roll with each request download 20 bodies, are cut and resume; a share of the bodies is personal.
+"""1,000 visitors whose cookies roll with each request download 20 bodies, are cut and resume; a share of the bodies is
+personal.
 
-With strong tags every resumption is a 206 and a body for everybody comes from its origin once; with weak tags, dates or nothing a resumption
+With strong tags every resumption is a 206 and a body for everybody comes from its origin once; with weak tags, dates or
+nothing a resumption
 goes on by what the origin gives again. No byte of another visitor's personal body reaches anybody.
 """
 
@@ -30,13 +32,20 @@ def run(scenario):
 
         def resource(request, path=path, kind=kind, personal=personal, ranges=ranges):
             owner = sid_of(request) if personal else "all"
-            made = {"strong": {"etag": f'"{number_of(path)}-{owner}"'}, "weak": {"etag": f'W/"{number_of(path)}-{owner}"'},
-                    "date": {"last_modified": "old"}, "none": {}}[kind]
+            made = {
+                "strong": {"etag": f'"{number_of(path)}-{owner}"'},
+                "weak": {"etag": f'W/"{number_of(path)}-{owner}"'},
+                "date": {"last_modified": "old"},
+                "none": {},
+            }[kind]
             # What is personal says so to nobody: no Vary, no Cache-Control.
             return Resource(Content(path + owner, size), ranges=ranges, fields=(("X-For", owner),), **made)
+
         origin.at(path, resource)
         bodies.append((path, kind, personal))
-    pawl = scenario.bench.pawl(origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"})
+    pawl = scenario.bench.pawl(
+        origin, pawl={"workers": "auto"}, upstream={"max-share-per-client": "100%", "max-share-per-path": "100%"}
+    )
     lock, wrong, foreign = threading.Lock(), [], []
     resumed = {kind: [0, 0] for kind in KINDS}
     turns = iter(range(visitors))
@@ -88,6 +97,7 @@ def run(scenario):
             except OSError as error:
                 with lock:
                     wrong.append((visitor, str(error)))
+
     threads = [threading.Thread(target=work) for _ in range(20)]
     for thread in threads:
         thread.start()
@@ -97,8 +107,14 @@ def run(scenario):
     scenario.figure(f"downloads of {visitors} that did not come whole and right", len(wrong), 0)
     scenario.figure("answers with something of another visitor's personal body", len(foreign), 0)
     for kind, (asked, parts) in resumed.items():
-        scenario.figure(f"{kind}: resumptions of {asked} that were no 206", asked - parts, 0 if kind == "strong" else None)
-    most = max(sum(r.sent for r in origin.of(path)) / size for path, kind, personal in bodies if kind == "strong" and not personal)
+        scenario.figure(
+            f"{kind}: resumptions of {asked} that were no 206", asked - parts, 0 if kind == "strong" else None
+        )
+    most = max(
+        sum(r.sent for r in origin.of(path)) / size
+        for path, kind, personal in bodies
+        if kind == "strong" and not personal
+    )
     scenario.figure("strong, shared: most bytes from the origin over the size of a body", round(most, 2), 1.05)
     scenario.figure("requests to the origin", len(origin.requests))
 

@@ -1,12 +1,17 @@
-"""Whose answer it is: 0 answers of another user's request that RFC 9111 does not allow; what is for everybody is asked for once.
+"""Whose answer it is: 0 answers of another user's request that RFC 9111 does not allow; what is for everybody is asked
+for once.
 
-Three users and one without a name, told apart by a cookie, Authorization, a certificate, X-Api-Key or their address, ask at once and in turn for answers with
+Three users and one without a name, told apart by a cookie, Authorization, a certificate, X-Api-Key or their address,
+ask at once and in turn for answers with
 each of 26 values of freshness, with and without validators, Vary, Set-Cookie, 304s and breaks.
 """
 
 from harness import whosejudge
 
-WAYS = {"fields": (whosejudge.in_clear, ("key", "cookie", "authorization", "address")), "certificates": (whosejudge.with_certificates, ("certificate",))}
+WAYS = {
+    "fields": (whosejudge.in_clear, ("key", "cookie", "authorization", "address")),
+    "certificates": (whosejudge.with_certificates, ("certificate",)),
+}
 
 
 def run(scenario):

@@ -8,7 +8,6 @@ from harness.checks import CLEAR, Skip, check, only, true
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Acceptance"))
 import scenarios  # noqa: E402
 
-
 only(CLEAR, "measures what pawl does behind the wire", __name__)
 
 
@@ -21,7 +20,24 @@ def scenario_check(row):
         true(result["outcome"] == "PASS", f"{result['failed']} failures: {result['failures'][:4]}")
 
 
-for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow",
-             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "visitors", "events", "nodes",
-             "compressed"):
+for each in (
+    "resume",
+    "replay",
+    "changed",
+    "cut",
+    "kill9",
+    "collapse",
+    "tiny",
+    "slow",
+    "uploads",
+    "lastbyte",
+    "journal",
+    "origindown",
+    "uploadfull",
+    "openuploads",
+    "visitors",
+    "events",
+    "nodes",
+    "compressed",
+):
     scenario_check(each)

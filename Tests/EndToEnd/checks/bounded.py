@@ -57,7 +57,11 @@ def other_tag(bench):
     origin.at("/x", lambda r: Resource(pages[r.serial // 2 % 2]))
     pawl = bench.pawl(origin)
     tags = [answer.get("ETag") for answer in polled(pawl, "/x", 6)]
-    same([tags[0] == tags[1], tags[1] == tags[2], tags[2] == tags[3]], [True, False, True], f"which are the same of {tags}")
+    same(
+        [tags[0] == tags[1], tags[1] == tags[2], tags[2] == tags[3]],
+        [True, False, True],
+        f"which are the same of {tags}",
+    )
 
 
 @check("a long body that is fetched anew has its first tag, and the latest 64 others", area="bounded", seconds=90)
@@ -75,6 +79,7 @@ def aliases(bench):
 
     def holds(tag):
         return get(pawl.address, "/plain", fields=(("Range", "bytes=1000-1999"), ("If-Range", tag)), keep=False).status
+
     same([holds(tag) for tag in tags[:1] + tags[-64:]], [206] * 65, "the first and the latest 64")
     same(holds(tags[1]), 200, "the longest unused")
     wait_for(lambda: tag_rows(pawl) <= 65, 5, "65 tags in the catalogue")
@@ -99,7 +104,9 @@ LIMIT = 4096  # variants of one URL
 
 def by_field(origin, path, name, size=200):
     """One that answers each value of a field otherwise, and says so."""
-    origin.at(path, lambda r: Resource((r.get(name) or "").encode().ljust(size, b"."), fields=FRESH + (("Vary", name),)))
+    origin.at(
+        path, lambda r: Resource((r.get(name) or "").encode().ljust(size, b"."), fields=FRESH + (("Vary", name),))
+    )
 
 
 def own(origin, path, name, size=200):
@@ -125,7 +132,11 @@ def cost(pawl, client, path, name, values, hit=True, count=400):
     return (pawl.cpu() - before) / count
 
 
-@check("a hit among 3,000 variants costs at most twice one among 10; so does a visitor with a cookie of its own", area="bounded", seconds=300)
+@check(
+    "a hit among 3,000 variants costs at most twice one among 10; so does a visitor with a cookie of its own",
+    area="bounded",
+    seconds=300,
+)
 def variants(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, pawl={"access-log": "off", "log-level": "error"})
@@ -156,7 +167,11 @@ def variant_limit(bench):
         same(ask(client, "/x", "User-Agent", "a/0").hit, True, "the first at the limit")
         for number in range(8):
             ask(client, "/x", "User-Agent", f"b/{number}")
-        same([ask(client, "/x", "User-Agent", f"{which}").hit for which in ("a/0", "b/0", "b/7", "a/4095")], [True] * 4, "used ones")
+        same(
+            [ask(client, "/x", "User-Agent", f"{which}").hit for which in ("a/0", "b/0", "b/7", "a/4095")],
+            [True] * 4,
+            "used ones",
+        )
         same(ask(client, "/x", "User-Agent", "a/1").hit, False, "the longest unused")
     files = lambda: sum(1 for p in pawl.body_files() if p.stat().st_size)
     wait_for(lambda: files() <= LIMIT, 10, "as many files as variants")

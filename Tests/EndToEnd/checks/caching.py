@@ -27,7 +27,15 @@ def freshness_cases():
         ("Expires in future", (("Expires", http_date(now + 3600)),), None, True),
         ("Expires in past", (("Expires", http_date(now - 3600)),), None, False),
         ("Expires: 0", (("Expires", "0"),), None, False),
-        ("max-age over Expires", (("Cache-Control", "max-age=60"), ("Expires", http_date(now - 9)),), None, True),
+        (
+            "max-age over Expires",
+            (
+                ("Cache-Control", "max-age=60"),
+                ("Expires", http_date(now - 9)),
+            ),
+            None,
+            True,
+        ),
         ("heuristic", (), "old", True),
         ("nothing", (), None, False),
         ("no-cache", (("Cache-Control", "no-cache, max-age=60"),), None, False),
@@ -35,8 +43,13 @@ def freshness_cases():
         ("private", (("Cache-Control", "private, max-age=60"),), None, False),
         ("Age beyond", (("Cache-Control", "max-age=60"), ("Age", "100")), None, False),
         ("CDN-Cache-Control", (("Cache-Control", "no-store"), ("CDN-Cache-Control", "max-age=60")), None, True),
-        ("CDN-Cache-Control no-store", (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")), None, False),
-        ("broken CDN-Cache-Control", (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "max-age=\"")), None, True),
+        (
+            "CDN-Cache-Control no-store",
+            (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")),
+            None,
+            False,
+        ),
+        ("broken CDN-Cache-Control", (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", 'max-age="')), None, True),
         ("bad max-age", (("Cache-Control", "max-age=soon"),), None, False),
         ("quoted", (("Cache-Control", 'extension="a, no-store", max-age=60'),), None, True),
         ("Vary: *", (("Cache-Control", "max-age=60"), ("Vary", "*")), None, False),
@@ -58,19 +71,34 @@ def freshness(bench):
     for i, (what, fields, modified, hit) in enumerate(cases):
         first, second = answers(pawl, f"/{i}")
         count = origin.count(f"/{i}")
-        if (first.status, second.status, second.body) != (200, 200, b"body") or (count == 1) != hit or second.hit != hit:
+        if (
+            (first.status, second.status, second.body) != (200, 200, b"body")
+            or (count == 1) != hit
+            or second.hit != hit
+        ):
             wrong.append((what, f"origin asked {count} times", second.cache))
     true(not wrong, f"{wrong}")
 
 
-@check("heuristic-ttl bounds what a date alone gives; off, or default-ttl = 0s in the file, a replaced file is seen at once", area="cache")
+@check(
+    "heuristic-ttl bounds what a date alone gives; off, or default-ttl = 0s in the file, a replaced file is seen at "
+    "once",
+    area="cache",
+)
 def heuristic(bench):
-    for name, site, hit in (("usual", {}, True), ("off", {"heuristic-ttl": "off"}, False), ("zero", {"default-ttl": "0s"}, False),
-                            ("bounded", {"heuristic-ttl": "1s"}, False), ("both", {"default-ttl": "0s", "heuristic-ttl": "1h"}, True)):
+    for name, site, hit in (
+        ("usual", {}, True),
+        ("off", {"heuristic-ttl": "off"}, False),
+        ("zero", {"default-ttl": "0s"}, False),
+        ("bounded", {"heuristic-ttl": "1s"}, False),
+        ("both", {"default-ttl": "0s", "heuristic-ttl": "1h"}, True),
+    ):
         inner = bench.__class__(bench.folder / name)
         with inner.stack:
             origin = inner.origin()
-            origin.at("/file", lambda r: Resource(b"old" if r.serial == 0 else b"new", last_modified="old", conditional=False))
+            origin.at(
+                "/file", lambda r: Resource(b"old" if r.serial == 0 else b"new", last_modified="old", conditional=False)
+            )
             pawl = inner.pawl(origin, site=site)
             first = get(pawl.address, "/file")
             if name == "bounded":
@@ -83,8 +111,17 @@ def heuristic(bench):
 @check("statuses: what may be kept and what not", area="cache")
 def statuses(bench):
     origin = bench.origin()
-    cases = [(404, FRESH, True), (404, (), False), (301, FRESH, True), (410, FRESH, True), (500, (), False), (302, (), False),
-             (302, FRESH, True), (206, FRESH, False), (503, FRESH, True)]
+    cases = [
+        (404, FRESH, True),
+        (404, (), False),
+        (301, FRESH, True),
+        (410, FRESH, True),
+        (500, (), False),
+        (302, (), False),
+        (302, FRESH, True),
+        (206, FRESH, False),
+        (503, FRESH, True),
+    ]
     for i, (status, fields, hit) in enumerate(cases):
         extra = (("Content-Range", "bytes 0-3/10"),) if status == 206 else ()
         origin.at(f"/{i}", Resource(b"body", status=status, fields=fields + extra))
@@ -126,8 +163,14 @@ def status_field(bench):
 @check("validation: 304 merges, a 200 replaces, the client sees neither tag nor 304 it did not ask for", area="cache")
 def validation(bench):
     origin = bench.origin()
-    origin.at("/x", lambda r: Resource(b"first" if r.serial < 3 else b"second", etag='"a"' if r.serial < 3 else '"b"',
-                                       fields=(("Cache-Control", "max-age=0"), ("X-Count", str(r.serial)))))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            b"first" if r.serial < 3 else b"second",
+            etag='"a"' if r.serial < 3 else '"b"',
+            fields=(("Cache-Control", "max-age=0"), ("X-Count", str(r.serial))),
+        ),
+    )
     pawl = bench.pawl(origin)
     first, second, third, fourth = answers(pawl, "/x", 4)
     same([a.body for a in (first, second, third, fourth)], [b"first", b"first", b"first", b"second"], "bodies")
@@ -158,17 +201,28 @@ def conditionals(bench):
     pawl = bench.pawl(origin)
     first = get(pawl.address, "/x")
     modified = first.get("Last-Modified")
-    cases = [((("If-None-Match", '"t"'),), 304), ((("If-None-Match", 'W/"t"'),), 304), ((("If-None-Match", '"a", "t"'),), 304),
-             ((("If-None-Match", "*"),), 304), ((("If-None-Match", '"z"'),), 200), ((("If-Modified-Since", modified),), 304),
-             ((("If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"),), 200), ((("If-Modified-Since", "rubbish"),), 200),
-             ((("If-None-Match", '"z"'), ("If-Modified-Since", modified)), 200),
-             ((("If-None-Match", '"t"'), ("Range", "bytes=0-1")), 304)]
+    cases = [
+        ((("If-None-Match", '"t"'),), 304),
+        ((("If-None-Match", 'W/"t"'),), 304),
+        ((("If-None-Match", '"a", "t"'),), 304),
+        ((("If-None-Match", "*"),), 304),
+        ((("If-None-Match", '"z"'),), 200),
+        ((("If-Modified-Since", modified),), 304),
+        ((("If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"),), 200),
+        ((("If-Modified-Since", "rubbish"),), 200),
+        ((("If-None-Match", '"z"'), ("If-Modified-Since", modified)), 200),
+        ((("If-None-Match", '"t"'), ("Range", "bytes=0-1")), 304),
+    ]
     wrong = []
     for fields, status in cases:
         answer = get(pawl.address, "/x", fields=fields)
         # Who names it weakly may hold it in another form.
         tag = 'W/"t"' if ("If-None-Match", 'W/"t"') in fields else '"t"'
-        if answer.status != status or answer.body != (b"" if status == 304 else b"body") or (status == 304 and answer.get("ETag") != tag):
+        if (
+            answer.status != status
+            or answer.body != (b"" if status == 304 else b"body")
+            or (status == 304 and answer.get("ETag") != tag)
+        ):
             wrong.append((fields, status, answer))
     same((wrong, origin.count("/x")), ([], 1), "wrong answers, origin requests")
 
@@ -176,13 +230,21 @@ def conditionals(bench):
 @check("Vary keeps variants apart and normalises", area="cache")
 def vary(bench):
     origin = bench.origin()
-    origin.at("/x", lambda r: Resource((r.get("Accept-Language") or "none").encode(), fields=FRESH + (("Vary", "Accept-Language"),)))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            (r.get("Accept-Language") or "none").encode(), fields=FRESH + (("Vary", "Accept-Language"),)
+        ),
+    )
     pawl = bench.pawl(origin)
     for language in ("de", "en", "de", "en"):
         same(get(pawl.address, "/x", fields=(("Accept-Language", language),)).body, language.encode(), language)
     same(get(pawl.address, "/x").body, b"none", "no language")
     same(origin.count("/x"), 3, "origin requests")
-    true("vary-miss" in get(pawl.address, "/x", fields=(("Accept-Language", "fr"),)).cache, "no vary-miss in Cache-Status")
+    true(
+        "vary-miss" in get(pawl.address, "/x", fields=(("Accept-Language", "fr"),)).cache,
+        "no vary-miss in Cache-Status",
+    )
 
 
 @check("nothing private is shared: Authorization, cookies, Set-Cookie, private", area="cache")
@@ -193,10 +255,20 @@ def private(bench):
     origin.at("/public", lambda r: Resource(who(r), fields=(("Cache-Control", "public, max-age=60"),)))
     origin.at("/cookie", lambda r: Resource(who(r), last_modified="old", conditional=False))
     for path, control in (("/set", "public, max-age=60"), ("/set-shared", "s-maxage=60"), ("/set-own", "max-age=60")):
-        origin.at(path, lambda r, control=control: Resource(b"same", fields=(("Cache-Control", control), ("Set-Cookie", f"id={r.serial}"))))
+        origin.at(
+            path,
+            lambda r, control=control: Resource(
+                b"same", fields=(("Cache-Control", control), ("Set-Cookie", f"id={r.serial}"))
+            ),
+        )
     origin.at("/private", lambda r: Resource(who(r), fields=(("Cache-Control", "private, max-age=60"),)))
     pawl = bench.pawl(origin)
-    for path, name in (("/auth", "Authorization"), ("/private", "Authorization"), ("/cookie", "Cookie"), ("/private", "Cookie")):
+    for path, name in (
+        ("/auth", "Authorization"),
+        ("/private", "Authorization"),
+        ("/cookie", "Cookie"),
+        ("/private", "Cookie"),
+    ):
         for user in ("Basic YTph", "Basic Yjpi", "Basic YTph"):
             same(get(pawl.address, path, fields=((name, user),)).body, user.encode(), f"{path} for {user}")
         same(get(pawl.address, path).body, b"nobody", f"{path} for nobody")
@@ -206,7 +278,11 @@ def private(bench):
         first, second = answers(pawl, path)
         true(second.hit and second.get("Set-Cookie") is None, f"Set-Cookie from the store: {second.all('Set-Cookie')}")
         same(first.get("Set-Cookie"), "id=0", "Set-Cookie on the miss")
-    same([a.get("Set-Cookie") for a in answers(pawl, "/set-own")], ["id=0", "id=1"], "a cookie with a lifetime, and nothing said to shared caches")
+    same(
+        [a.get("Set-Cookie") for a in answers(pawl, "/set-own")],
+        ["id=0", "id=1"],
+        "a cookie with a lifetime, and nothing said to shared caches",
+    )
 
 
 @check("request directives: no-cache, no-store, max-age, only-if-cached, max-stale", area="cache")
@@ -215,7 +291,9 @@ def request_directives(bench):
     origin.at("/x", lambda r: Resource(b"%d" % r.serial, fields=FRESH))
     origin.at("/stale", lambda r: Resource(b"%d" % r.serial, fields=(("Cache-Control", "max-age=0"),)))
     pawl = bench.pawl(origin)
-    same(get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).status, 504, "only-if-cached on nothing")
+    same(
+        get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).status, 504, "only-if-cached on nothing"
+    )
     get(pawl.address, "/x")
     same(get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).body, b"0", "only-if-cached on a hit")
     same(get(pawl.address, "/x", fields=(("Cache-Control", "no-cache"),)).body, b"1", "no-cache")
@@ -234,6 +312,7 @@ def invalidation(bench):
         if r.method in ("POST", "PUT", "DELETE"):
             return Resource(b"", status=201 if r.path != "/fail" else 500, fields=(("Location", "/other"),))
         return Resource(b"%d" % r.serial, fields=FRESH)
+
     for path in ("/x", "/other", "/fail"):
         origin.at(path, resource)
     pawl = bench.pawl(origin)
@@ -244,19 +323,34 @@ def invalidation(bench):
         get(pawl.address, "/x", method=method, body=b"")
         get(pawl.address, "/x")
         get(pawl.address, "/other")
-        same((origin.count("/x") - before[0], origin.count("/other") - before[1]), (2, 1), f"origin requests after {method}")
+        same(
+            (origin.count("/x") - before[0], origin.count("/other") - before[1]),
+            (2, 1),
+            f"origin requests after {method}",
+        )
     answers(pawl, "/fail")
     get(pawl.address, "/fail", method="POST", body=b"")
     true(get(pawl.address, "/fail").hit, "a refused POST invalidated")
 
 
-@check("stale-while-revalidate: the stale copy at once, one validation in the background, nothing beyond the window", area="cache")
+@check(
+    "stale-while-revalidate: the stale copy at once, one validation in the background, nothing beyond the window",
+    area="cache",
+)
 def stale_while_revalidate(bench):
     origin = bench.origin()
     control = (("Cache-Control", "max-age=1, stale-while-revalidate=60"),)
     late = threading.Event()
-    origin.at("/x", lambda r: Resource(b"%d" % r.serial, fields=control, before_head=(lambda _: late.wait(10)) if r.serial else None))
-    origin.at("/over", lambda r: Resource(b"%d" % r.serial, fields=(("Cache-Control", "max-age=0, stale-while-revalidate=0"),)))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            b"%d" % r.serial, fields=control, before_head=(lambda _: late.wait(10)) if r.serial else None
+        ),
+    )
+    origin.at(
+        "/over",
+        lambda r: Resource(b"%d" % r.serial, fields=(("Cache-Control", "max-age=0, stale-while-revalidate=0"),)),
+    )
     pawl = bench.pawl(origin, pawl={"workers": 2})
     for path in ("/x", "/over"):
         get(pawl.address, path)
@@ -274,13 +368,22 @@ def stale_while_revalidate(bench):
 @check("a 204 is answered from the store without a length, and is fetched anew when stale", area="cache")
 def no_content(bench):
     origin = bench.origin()
-    origin.at("/x", Resource(b"", status=204, framing="none", fields=(("Cache-Control", "max-age=1"), ("Connection", "keep-alive"))))
+    origin.at(
+        "/x",
+        Resource(
+            b"", status=204, framing="none", fields=(("Cache-Control", "max-age=1"), ("Connection", "keep-alive"))
+        ),
+    )
     pawl = bench.pawl(origin)
     with Client(pawl.address) as client:
         for hit in (False, True):
             client.request("/x")
             answer = client.response()
-            same((answer.status, answer.hit, answer.all("Content-Length"), answer.all("Transfer-Encoding")), (204, hit, [], []), "204")
+            same(
+                (answer.status, answer.hit, answer.all("Content-Length"), answer.all("Transfer-Encoding")),
+                (204, hit, [], []),
+                "204",
+            )
     time.sleep(2.1)
     get(pawl.address, "/x")
     same(origin.count("/x"), 2, "origin requests")
@@ -289,9 +392,13 @@ def no_content(bench):
 @check("the answer to a POST is kept only where it says that it is what a GET would be given", area="cache")
 def kept_post(bench):
     origin = bench.origin()
-    cases = (("/own", FRESH + (("Content-Location", "/own"),), True), ("/other", FRESH + (("Content-Location", "/own"),), False),
-             ("/bare", FRESH, False), ("/stale", (("Content-Location", "/stale"),), False),
-             ("/private", (("Cache-Control", "private, max-age=60"), ("Content-Location", "/private")), False))
+    cases = (
+        ("/own", FRESH + (("Content-Location", "/own"),), True),
+        ("/other", FRESH + (("Content-Location", "/own"),), False),
+        ("/bare", FRESH, False),
+        ("/stale", (("Content-Location", "/stale"),), False),
+        ("/private", (("Cache-Control", "private, max-age=60"), ("Content-Location", "/private")), False),
+    )
     for path, fields, _ in cases:
         origin.at(path, lambda r, fields=fields: Resource(b"%d" % r.serial, fields=fields))
     pawl = bench.pawl(origin)
@@ -307,11 +414,21 @@ def kept_post(bench):
 @check("stale-if-error by directive and by setting; not with must-revalidate", area="cache", seconds=40)
 def stale_if_error(bench):
     for name, field, settings, expected in (
-            ("directive", "max-age=0, stale-if-error=60", {}, 200), ("setting", "max-age=0", {"stale-if-error": "60s"}, 200),
-            ("none", "max-age=0", {}, 502), ("must", "max-age=0, must-revalidate", {"stale-if-error": "60s"}, (502, 504))):
+        ("directive", "max-age=0, stale-if-error=60", {}, 200),
+        ("setting", "max-age=0", {"stale-if-error": "60s"}, 200),
+        ("none", "max-age=0", {}, 502),
+        ("must", "max-age=0, must-revalidate", {"stale-if-error": "60s"}, (502, 504)),
+    ):
         for how in ("gone", "503"):
             origin = bench.origin()
-            origin.at("/x", lambda r, how=how: Resource(b"body", fields=(("Cache-Control", field),), etag='"a"') if r.serial == 0 else Resource(b"down", status=503))
+            origin.at(
+                "/x",
+                lambda r, how=how: (
+                    Resource(b"body", fields=(("Cache-Control", field),), etag='"a"')
+                    if r.serial == 0
+                    else Resource(b"down", status=503)
+                ),
+            )
             pawl = bench.pawl(origin, name=f"{name}-{how}", site=settings)
             get(pawl.address, "/x")
             if how == "gone":
@@ -329,7 +446,12 @@ def collapse(bench):
     origin = bench.origin()
     content = Content("collapse", 1_000_000)
     origin.at("/x", Resource(content, fields=FRESH, before_head=lambda r: time.sleep(0.5)))
-    origin.at("/stale", lambda r: Resource(content, fields=(("Cache-Control", "max-age=1"),), etag='"a"', before_head=lambda r: time.sleep(0.3)))
+    origin.at(
+        "/stale",
+        lambda r: Resource(
+            content, fields=(("Cache-Control", "max-age=1"),), etag='"a"', before_head=lambda r: time.sleep(0.3)
+        ),
+    )
     pawl = bench.pawl(origin, pawl={"workers": 4})
     for path, requests in (("/x", 1),):
         got, threads = [], []
@@ -347,10 +469,22 @@ def collapse(bench):
 @check("followers of an answer that may not be shared each ask for themselves", area="cache")
 def collapse_private(bench):
     origin = bench.origin()
-    origin.at("/x", lambda r: Resource((r.get("X-User") or "").encode(), fields=(("Cache-Control", "private"),), before_head=lambda r: time.sleep(0.2)))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            (r.get("X-User") or "").encode(),
+            fields=(("Cache-Control", "private"),),
+            before_head=lambda r: time.sleep(0.2),
+        ),
+    )
     pawl = bench.pawl(origin)
     got = {}
-    threads = [threading.Thread(target=lambda i=i: got.update({i: get(pawl.address, "/x", fields=(("X-User", f"u{i}"),)).body})) for i in range(15)]
+    threads = [
+        threading.Thread(
+            target=lambda i=i: got.update({i: get(pawl.address, "/x", fields=(("X-User", f"u{i}"),)).body})
+        )
+        for i in range(15)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -373,8 +507,11 @@ def survives(bench):
         pawl.restart(hard)
         for size in sizes:
             answer = get(pawl.address, f"/{size}")
-            same((answer.status, answer.sha, answer.get("X-Kept"), answer.hit),
-                 (200, Content(f"s{size}", size).sha256(), str(size), True), f"{size} bytes after {'kill -9' if hard else 'a restart'}")
+            same(
+                (answer.status, answer.sha, answer.get("X-Kept"), answer.hit),
+                (200, Content(f"s{size}", size).sha256(), str(size), True),
+                f"{size} bytes after {'kill -9' if hard else 'a restart'}",
+            )
     same([origin.count(f"/{size}") for size in sizes], [1] * 5, "origin requests")
 
 
@@ -396,7 +533,10 @@ def off(bench):
     origin = bench.origin()
     origin.at("/a/x", Resource(b"x", fields=FRESH))
     origin.at("/b/x", Resource(b"x" * 5000, fields=FRESH))
-    pawl = bench.pawl(origin, extra={"route:main/a": {"path": "/a/*", "cache": "off"}, "route:main/b": {"path": "/b/*", "max-object": "1K"}})
+    pawl = bench.pawl(
+        origin,
+        extra={"route:main/a": {"path": "/a/*", "cache": "off"}, "route:main/b": {"path": "/b/*", "max-object": "1K"}},
+    )
     for path in ("/a/x", "/b/x"):
         answers(pawl, path)
         same(origin.count(path), 2, path)

@@ -1,4 +1,5 @@
-"""Real clients through a relay that cuts connections: complete and identical, from an origin that knows neither ranges nor validators."""
+"""Real clients through a relay that cuts connections: complete and identical, from an origin that knows neither ranges
+nor validators."""
 
 import subprocess
 
@@ -18,7 +19,9 @@ def client_check(name):
         content = Content("client", 12_000_000)
         origin.at("/file", Resource(content))
         pawl = bench.pawl(origin)
-        again, cuts, requests = realclients.download(name, parse_address(pawl.address), content.size, content.sha256(), over=bench.over)
+        again, cuts, requests = realclients.download(
+            name, parse_address(pawl.address), content.size, content.sha256(), over=bench.over
+        )
         true(cuts >= 2, f"only {cuts} cuts: {requests}")
         limit = 6_000_000 if name.startswith("aria2") else 400_000
         true(again <= limit, f"{again} bytes were sent again: {requests}")
@@ -28,14 +31,20 @@ for each in realclients.CLIENTS:
     client_check(each)
 
 
-@check("zsync fetches the parts that changed, several ranges at a time", area="client", seconds=60, over=("clear",), why="zsync speaks HTTP/1.1 in clear alone")
+@check(
+    "zsync fetches the parts that changed, several ranges at a time",
+    area="client",
+    seconds=60,
+    over=("clear",),
+    why="zsync speaks HTTP/1.1 in clear alone",
+)
 def zsync(bench):
     realclients.need("zsync")
     origin = bench.origin()
     old = Content("zsync", 4_000_000).read()
     new = bytearray(old)
     for place in range(100_000, 4_000_000, 400_000):
-        new[place:place + 5000] = Content(f"zsync{place}", 5000).read()
+        new[place : place + 5000] = Content(f"zsync{place}", 5000).read()
     folder = bench.folder / "zsync"
     folder.mkdir()
     (folder / "new").write_bytes(new)
@@ -46,7 +55,12 @@ def zsync(bench):
     pawl = bench.pawl(origin)
     for number in range(2):
         begun = len(pawl.access("/new", 0))
-        done = subprocess.run(["zsync", "-i", "old", "-o", f"got{number}", f"{pawl.address}/new.zsync"], cwd=folder, capture_output=True, timeout=40)
+        done = subprocess.run(
+            ["zsync", "-i", "old", "-o", f"got{number}", f"{pawl.address}/new.zsync"],
+            cwd=folder,
+            capture_output=True,
+            timeout=40,
+        )
         same(done.returncode, 0, f"exit code: {done.stderr[-300:]}")
         same((folder / f"got{number}").read_bytes() == new, True, "the file")
         sent = sum(line["bytes"] for line in pawl.access("/new", 1)[begun:] if line["target"] == "/new")

@@ -10,7 +10,7 @@ import time
 from harness.checks import CLEAR, check, only, same, true
 from harness.client import get
 from harness.origin import Resource
-from harness.process import Pawl, binary, free_port, run_pawl, wait_for
+from harness.process import Pawl, binary, run_pawl
 
 only(CLEAR, "the command line and the file", __name__)
 
@@ -52,9 +52,19 @@ upstream = app
 """
 
 EXPECTED = [  # (line, a word of the key or section, the nearest match or None)
-    (2, "worker", "workers"), (3, "drain-timeout", None), (5, "address", None), (6, "tls", None), (8, "max-size", None),
-    (10, "url", None), (11, "max-connections", None), (13, "upstream", "app"), (14, "etag", "auto"),
-    (15, "etag", None), (16, "max-ranges", None), (17, "resume-private-no-store", None), (18, "sites", "site"),
+    (2, "worker", "workers"),
+    (3, "drain-timeout", None),
+    (5, "address", None),
+    (6, "tls", None),
+    (8, "max-size", None),
+    (10, "url", None),
+    (11, "max-connections", None),
+    (13, "upstream", "app"),
+    (14, "etag", "auto"),
+    (15, "etag", None),
+    (16, "max-ranges", None),
+    (17, "resume-private-no-store", None),
+    (18, "sites", "site"),
 ]
 
 
@@ -111,19 +121,26 @@ def right(bench):
     write(bench, "7", "seven.txt")
     write(bench, "[site:main]\nupstream = app\netag = origin\n", "conf.d/10-site.ini")
     write(bench, "[route:main/big]\npath = /big/*\nmax_ranges = 3\n", "conf.d/20-route.ini")
-    path = write(bench, "; a comment\n# another\n[pawl]\nstate_dir = state\nworkers = ${PAWL_TEST_WORKERS:-2}\n"
-                 "[upstream:app]\nurl = ${PAWL_TEST_URL}\nmax-connections = ${file:seven.txt}\n"
-                 "[include]\nfiles = conf.d/*.ini\n[cache:default]\nmax-size = 10M\n")
-    code, out, err = run_pawl("check", "--config", path, environment={"PAWL_TEST_URL": "http://127.0.0.1:9"},
-                              folder="/")
+    path = write(
+        bench,
+        "; a comment\n# another\n[pawl]\nstate_dir = state\nworkers = ${PAWL_TEST_WORKERS:-2}\n"
+        "[upstream:app]\nurl = ${PAWL_TEST_URL}\nmax-connections = ${file:seven.txt}\n"
+        "[include]\nfiles = conf.d/*.ini\n[cache:default]\nmax-size = 10M\n",
+    )
+    code, out, err = run_pawl(
+        "check", "--config", path, environment={"PAWL_TEST_URL": "http://127.0.0.1:9"}, folder="/"
+    )
     same(code, 0, f"check: {out + err}")
-    code, out, err = run_pawl("config", "--config", path, environment={"PAWL_TEST_URL": "http://127.0.0.1:9"},
-                              folder="/")
+    code, out, err = run_pawl(
+        "config", "--config", path, environment={"PAWL_TEST_URL": "http://127.0.0.1:9"}, folder="/"
+    )
     same(code, 0, f"config: {out + err}")
     for word in ("http://127.0.0.1:9", "max-ranges", "etag"):
         true(word in out, f"{word} is not in the effective configuration:\n{out}")
-    true(re.search(r"max-ranges *= *3.*20-route\.ini:3|20-route\.ini:3.*max-ranges", out),
-         f"no origin file:line at max-ranges:\n{out[:3000]}")
+    true(
+        re.search(r"max-ranges *= *3.*20-route\.ini:3|20-route\.ini:3.*max-ranges", out),
+        f"no origin file:line at max-ranges:\n{out[:3000]}",
+    )
     true(re.search(r"max-connections *= *7", out), "the file's content is not the value")
     true(str(bench.folder / "state") in out or re.search(r"state-dir *= *state\b", out), "state-dir is not there")
 
@@ -162,13 +179,17 @@ def version(bench):
 def unavailable(bench):
     busy = bench.use(socket.create_server(("127.0.0.1", 0)))
     address = "127.0.0.1:%d" % busy.getsockname()[1]
-    code, out, err = run_pawl("serve", "--config", write(bench, SMALLEST + f"[listen:a]\naddress = {address}\n"
-                                                         "[pawl]\nstate-dir = s\n"))
+    code, out, err = run_pawl(
+        "serve", "--config", write(bench, SMALLEST + f"[listen:a]\naddress = {address}\n[pawl]\nstate-dir = s\n")
+    )
     same(code, 69, f"exit code with a used address ({err[-300:]})")
     true(address in err + out, f"the address is not named: {err!r}")
     write(bench, "a file", "file")
-    code, out, err = run_pawl("serve", "--config", write(
-        bench, SMALLEST + "[listen:a]\naddress = 127.0.0.1:0\n[pawl]\nstate-dir = file/state\n"))
+    code, out, err = run_pawl(
+        "serve",
+        "--config",
+        write(bench, SMALLEST + "[listen:a]\naddress = 127.0.0.1:0\n[pawl]\nstate-dir = file/state\n"),
+    )
     same(code, 69, f"exit code with an impossible state folder ({err[-300:]})")
 
 
@@ -180,7 +201,11 @@ def second(bench):
     same(code, 69, f"exit code ({err[-300:]})")
 
 
-@check("a second pawl on the same address and port is refused with 69, whatever the number of loops, and takes no connection", area="command line")
+@check(
+    "a second pawl on the same address and port is refused with 69, whatever the number of loops, and takes no "
+    "connection",
+    area="command line",
+)
 def same_address(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"the first", fields=(("Cache-Control", "no-store"),)))
@@ -188,8 +213,13 @@ def same_address(bench):
         pawl = bench.pawl(origin, f"{mine}-{theirs}", pawl={"workers": str(mine)})
         host, port = pawl.address.removeprefix("http://").split(":")
         for place in (f"{host}:{port}", f"0.0.0.0:{port}"):
-            code, out, err = run_pawl("serve", "--config", write(
-                bench, SMALLEST + f"[listen:a]\naddress = {place}\n[pawl]\nworkers = {theirs}\nstate-dir = other\n"))
+            code, out, err = run_pawl(
+                "serve",
+                "--config",
+                write(
+                    bench, SMALLEST + f"[listen:a]\naddress = {place}\n[pawl]\nworkers = {theirs}\nstate-dir = other\n"
+                ),
+            )
             same(code, 69, f"{mine} loops, then {theirs} at {place}: exit code ({err[-300:]})")
             true(place in err + out and "in use" in err + out, f"what is in use is not said: {err!r}")
         for _ in range(20):
@@ -208,15 +238,22 @@ def nobody():
     os.setuid(65534)
 
 
-@check("uploads list, show, resend and rm say 69 and why where the spool is not there, or may not be read", area="command line")
+@check(
+    "uploads list, show, resend and rm say 69 and why where the spool is not there, or may not be read",
+    area="command line",
+)
 def unreadable_spool(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin)
     text = pawl.file.read_text()
     spool = pawl.folder / "state" / "spool"
+
     def run(*arguments, before=None):
-        found = subprocess.run([binary(), "uploads", *arguments], capture_output=True, text=True, preexec_fn=before, timeout=20, cwd="/")
+        found = subprocess.run(
+            [binary(), "uploads", *arguments], capture_output=True, text=True, preexec_fn=before, timeout=20, cwd="/"
+        )
         return found.returncode, found.stdout, found.stderr
+
     same(run("list", "--config", str(pawl.file)), (0, "no uploads\n", ""), "an empty spool")
     same(run("list", "--state", str(pawl.folder / "state")), (0, "no uploads\n", ""), "by its state directory")
     missing = str(bench.folder / "none")
@@ -240,8 +277,11 @@ def unreadable_spool(bench):
 def serve_to(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"no file needed", fields=(("Cache-Control", "max-age=60"),)))
-    pawl = Pawl(bench.folder, "", arguments=["serve", "--to", origin.url, "--listen", "127.0.0.1:0", "--state",
-                                             str(bench.folder / "s")])
+    pawl = Pawl(
+        bench.folder,
+        "",
+        arguments=["serve", "--to", origin.url, "--listen", "127.0.0.1:0", "--state", str(bench.folder / "s")],
+    )
     bench.pawls.append(pawl)
     bench.stack.callback(pawl.end)
     pawl.start()
@@ -269,8 +309,9 @@ def listeners(bench):
 @check("prints commands, shows a resumed download, ends on Ctrl-C", area="demo", seconds=90)
 def demo(bench):
     with open(bench.folder / "err", "wb") as err:
-        process = subprocess.Popen([binary(), "demo"], cwd=bench.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=err)
+        process = subprocess.Popen(
+            [binary(), "demo"], cwd=bench.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err
+        )
     bench.stack.callback(lambda: process.poll() is None and process.kill())
     os.set_blocking(process.stdout.fileno(), False)
     text, end = "", time.monotonic() + 60
@@ -278,7 +319,11 @@ def demo(bench):
         data = process.stdout.read()
         if data:
             text += data.decode(errors="replace")
-        if "curl" in text and re.search(r"resum|206", text, re.I) and re.search(r"identical|complete|same|match|SHA|✓|right", text, re.I):
+        if (
+            "curl" in text
+            and re.search(r"resum|206", text, re.I)
+            and re.search(r"identical|complete|same|match|SHA|✓|right", text, re.I)
+        ):
             break
         time.sleep(0.1)
     true("curl" in text, f"no command to try in:\n{text[-1500:]}")

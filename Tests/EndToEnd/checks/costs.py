@@ -28,8 +28,12 @@ def counted(pawl, work):
     if not shutil.which("strace"):
         raise Skip("strace is needed")
     table = pawl.folder / "calls"
-    strace = subprocess.Popen(["strace", "-c", "-U", "calls,name", "-o", str(table), "-p", str(loop_thread(pawl))],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    strace = subprocess.Popen(
+        ["strace", "-c", "-U", "calls,name", "-o", str(table), "-p", str(loop_thread(pawl))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     LIVING.add(strace)
     try:
         line = strace.stderr.readline()
@@ -48,23 +52,29 @@ def counted(pawl, work):
 
 
 def calls_a_request(bench, size, fields=FRESH, hit=True, packed=0):
-    """System calls of an answer of `size` bytes, one after another on one connection; what lies in files begins at 4 KiB."""
+    """System calls of an answer of `size` bytes, one after another on one connection; what lies in files begins at 4
+    KiB."""
     origin = bench.origin()
     origin.default = Resource(bytes(range(256)) * (size // 256), fields=fields)
-    pawl = bench.pawl(origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K", "packed-object": packed})
+    pawl = bench.pawl(
+        origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K", "packed-object": packed}
+    )
     for _ in range(3):
         get(pawl.address, "/hit")
     with Client(pawl.address) as client:
+
         def ask():
             client.request("/hit")
             answer = client.response()
             same(answer.count, size, "bytes")
             return answer
+
         wait_for(lambda: ask().hit == hit, 5, "a hit" if hit else "what is no hit")
 
         def work():
             for _ in range(REQUESTS):
                 same(ask().hit, hit, "whether it is a hit")
+
         return counted(pawl, work)
 
 
@@ -94,17 +104,26 @@ def sent_from_a_file(bench, packed):
     bounded(calls, 4)
 
 
-@check("a larger hit from a pack takes four: wait, read, write, sendfile; and a look at the pack in each millisecond", area="cost")
+@check(
+    "a larger hit from a pack takes four: wait, read, write, sendfile; and a look at the pack in each millisecond",
+    area="cost",
+)
 def larger(bench):
     sent_from_a_file(bench, "64K")
 
 
-@check("a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each millisecond", area="cost")
+@check(
+    "a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each "
+    "millisecond",
+    area="cost",
+)
 def file(bench):
     sent_from_a_file(bench, 0)
 
 
-@check("an answer that passes through takes seven system calls; its head and its content leave in one write", area="cost")
+@check(
+    "an answer that passes through takes seven system calls; its head and its content leave in one write", area="cost"
+)
 def passed(bench):
     calls = calls_a_request(bench, 1024, (("Cache-Control", "no-store"),), hit=False)
     bounded(calls, 7)

@@ -1,4 +1,5 @@
-"""Many who ask for the same thing at the same time: who waits for whom, for how long, and whose fetch serves whom. Tests/Acceptance has the crowd of a
+"""Many who ask for the same thing at the same time: who waits for whom, for how long, and whose fetch serves whom.
+Tests/Acceptance has the crowd of a
 hundred before a body of 200 MB (`collapse`).
 """
 
@@ -18,7 +19,10 @@ FRESH = (("Cache-Control", "max-age=60"),)
 def crowd(pawl, path, count, fields=lambda i: (("X-User", f"u{i}"),), timeout=20):
     """A thread for each of so many clients; `join()` gives their answers in order."""
     got = {}
-    threads = [threading.Thread(target=lambda i=i: got.update({i: get(pawl.address, path, fields=fields(i), timeout=timeout)})) for i in range(count)]
+    threads = [
+        threading.Thread(target=lambda i=i: got.update({i: get(pawl.address, path, fields=fields(i), timeout=timeout)}))
+        for i in range(count)
+    ]
     for thread in threads:
         thread.start()
 
@@ -26,6 +30,7 @@ def crowd(pawl, path, count, fields=lambda i: (("X-User", f"u{i}"),), timeout=20
         for thread in threads:
             thread.join(timeout)
         return [got.get(i) for i in range(count)]
+
     return join
 
 
@@ -53,15 +58,26 @@ def named(origin, path, heads, fields):
     origin.at(path, lambda r: Resource(f"for {r.get('X-User')}".encode(), fields=fields, before_head=heads))
 
 
-@check("whoever waits for a head is answered by one request where that is fresh, and by his own where it is not; then nobody waits", area="crowd", seconds=60)
+@check(
+    "whoever waits for a head is answered by one request where that is fresh, and by his own where it is not; then "
+    "nobody waits",
+    area="crowd",
+    seconds=60,
+)
 def heads(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, extra={"route:main/ttl": {"path": "/ttl/*", "default-ttl": "60s"}})
     own = {i: b"for u%d" % i for i in range(12)}
     for path, fields, is_shared in (
-            ("/fresh", FRESH, True), ("/expires", (("Expires", "Fri, 01 Jan 2038 00:00:00 GMT"),), True), ("/ttl/x", (), True), ("/nothing", (), False),
-            ("/no-cache", (("Cache-Control", "no-cache"),), False), ("/zero", (("Cache-Control", "max-age=0"),), False),
-            ("/must", (("Cache-Control", "must-revalidate"),), False), ("/ttl/zero", (("Cache-Control", "max-age=0"),), False)):
+        ("/fresh", FRESH, True),
+        ("/expires", (("Expires", "Fri, 01 Jan 2038 00:00:00 GMT"),), True),
+        ("/ttl/x", (), True),
+        ("/nothing", (), False),
+        ("/no-cache", (("Cache-Control", "no-cache"),), False),
+        ("/zero", (("Cache-Control", "max-age=0"),), False),
+        ("/must", (("Cache-Control", "must-revalidate"),), False),
+        ("/ttl/zero", (("Cache-Control", "max-age=0"),), False),
+    ):
         for turn in range(2):
             before, hold = origin.count(path), Heads(origin)
             named(origin, path, hold, fields)
@@ -70,20 +86,31 @@ def heads(bench):
                 hold.go.set()
             elif turn:
                 # What was learnt: all ask at once.
-                true(hold.came(path, before + 12, 4) is not None, f"{path}: {origin.count(path) - before} of 12 asked while the first had no answer")
+                true(
+                    hold.came(path, before + 12, 4) is not None,
+                    f"{path}: {origin.count(path) - before} of 12 asked while the first had no answer",
+                )
             else:
                 true(hold.came(path, 1, 4) is not None, f"{path}: nobody asked")
                 time.sleep(0.3)
             hold.go.set()
             got = answers()
             if is_shared:
-                same((len({a.body for a in got}), origin.count(path)), (1, 1), f"{path}, turn {turn}: different answers, origin requests")
+                same(
+                    (len({a.body for a in got}), origin.count(path)),
+                    (1, 1),
+                    f"{path}, turn {turn}: different answers, origin requests",
+                )
             else:
                 same({i: a.body for i, a in enumerate(got)}, own, f"{path}, turn {turn}: what each was given")
                 same(origin.count(path) - before, 12, f"{path}, turn {turn}: origin requests")
 
 
-@check("what nothing is known of is waited for at most five seconds, what was for everybody as long as it takes", area="crowd", seconds=60)
+@check(
+    "what nothing is known of is waited for at most five seconds, what was for everybody as long as it takes",
+    area="crowd",
+    seconds=60,
+)
 def patience(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin)
@@ -106,11 +133,19 @@ def patience(bench):
     same(origin.count("/known"), 2, "origin requests for what was shared before")
 
 
-@check("a running fill that is not fresh is joined by who names its tag, and by whose own question is answered with 304 and its strong tag", area="crowd")
+@check(
+    "a running fill that is not fresh is joined by who names its tag, and by whose own question is answered with 304 "
+    "and its strong tag",
+    area="crowd",
+)
 def running(bench):
     origin = bench.origin()
     content, gate = Content("running", 3 * MIB), threading.Event()
-    rows = (("/strong", dict(etag='"s"'), ()), ("/no-cache", dict(etag='"s"'), (("Cache-Control", "no-cache"),)), ("/minted", {}, ()))
+    rows = (
+        ("/strong", dict(etag='"s"'), ()),
+        ("/no-cache", dict(etag='"s"'), (("Cache-Control", "no-cache"),)),
+        ("/minted", {}, ()),
+    )
     for path, identity, fields in rows:
         origin.at(path, Resource(content, gates=((2 * MIB, gate),), fields=fields, **identity))
     pawl = bench.pawl(origin)
@@ -123,11 +158,19 @@ def running(bench):
         joined[path].request(path, fields=(("Range", f"bytes={MIB}-"), ("If-Range", tag)))
     asking = bench.use(Client(pawl.address))
     asking.request("/strong")
-    wait_for(lambda: [r.status for r in origin.of("/strong")].count(304) >= 1 or origin.count("/strong") > 2, 5, "a question about the strong tag")
+    wait_for(
+        lambda: [r.status for r in origin.of("/strong")].count(304) >= 1 or origin.count("/strong") > 2,
+        5,
+        "a question about the strong tag",
+    )
     gate.set()
     for path, client in joined.items():
         answer = client.response(keep=False)
-        same((answer.status, answer.sha, answer.complete), (206, content.sha256(MIB), True), f"{path}: the rest by its tag")
+        same(
+            (answer.status, answer.sha, answer.complete),
+            (206, content.sha256(MIB), True),
+            f"{path}: the rest by its tag",
+        )
     answer = asking.response(keep=False)
     same((answer.status, answer.sha), (200, content.sha256()), "who asked about it")
     for path, *_ in rows:
@@ -140,14 +183,24 @@ def ranges(bench):
     origin = bench.origin()
     content, pieces = Content("crowd-ranges", 4 * MIB), [(i * 300_000, i * 300_000 + 99_999) for i in range(12)]
     hold = Heads(origin)
-    personal = {"/private": (("Cache-Control", "private"),), "/cookie": (("Set-Cookie", "a=b"),), "/no-store": (("Cache-Control", "no-store"),)}
+    personal = {
+        "/private": (("Cache-Control", "private"),),
+        "/cookie": (("Set-Cookie", "a=b"),),
+        "/no-store": (("Cache-Control", "no-store"),),
+    }
     origin.at("/x", Resource(content, before_head=hold))
     for path, fields in (("/differs", ()), *personal.items()):
-        origin.at(path, lambda r, fields=fields: Resource(Content(f"{r.path}{r.serial}", 4 * MIB), fields=fields, before_head=hold))
+        origin.at(
+            path,
+            lambda r, fields=fields: Resource(Content(f"{r.path}{r.serial}", 4 * MIB), fields=fields, before_head=hold),
+        )
     pawl = bench.pawl(origin)
     by_range = lambda i: (("Range", "bytes=%d-%d" % pieces[i]), ("User-Agent", "one"))
     by_user = lambda i: (*by_range(i), ("X-User", f"u{i}"))
-    begun = {path: crowd(pawl, path, 12, by_user if path == "/differs" else by_range) for path in ("/x", "/differs", *personal)}
+    begun = {
+        path: crowd(pawl, path, 12, by_user if path == "/differs" else by_range)
+        for path in ("/x", "/differs", *personal)
+    }
     for path in begun:
         true(hold.came(path, 1, 5) is not None, f"{path}: nobody asked")
     time.sleep(0.5)
@@ -160,19 +213,39 @@ def ranges(bench):
         answers = begun[path]()
         same(origin.count(path), 12, f"{path}: origin requests")
         bodies = [Content(f"{path}{serial}", 4 * MIB) for serial in range(12)]
-        made = {body.sha256() if answer.status == 200 else body.sha256(first, last + 1) for body in bodies for answer, (first, last) in zip(answers, pieces)}
-        same((len({a.sha for a in answers}), {a.sha for a in answers} <= made), (12, True), f"{path}: answers, each of one body")
+        made = {
+            body.sha256() if answer.status == 200 else body.sha256(first, last + 1)
+            for body in bodies
+            for answer, (first, last) in zip(answers, pieces)
+        }
+        same(
+            (len({a.sha for a in answers}), {a.sha for a in answers} <= made),
+            (12, True),
+            f"{path}: answers, each of one body",
+        )
 
 
-@check("a second listener of a live stream does not hear it from its beginning, unless its own fields say that it is fresh", area="crowd")
+@check(
+    "a second listener of a live stream does not hear it from its beginning, unless its own fields say that it is "
+    "fresh",
+    area="crowd",
+)
 def stream(bench):
     origin = bench.origin()
     gate = threading.Event()
     stale = (("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT"), ("Cache-Control", "max-age=0"))
     kinds = (("/live", (), False), ("/ttl/live", (), False), ("/stale", stale, False), ("/fresh", FRESH, True))
     for path, fields, _ in kinds:
-        origin.at(path, lambda r, fields=fields: Resource(
-            Content(f"{r.path}{r.serial}", 64 * MIB), framing="chunked", type="audio/mpeg", fields=fields, gates=((2 * MIB, gate),)))
+        origin.at(
+            path,
+            lambda r, fields=fields: Resource(
+                Content(f"{r.path}{r.serial}", 64 * MIB),
+                framing="chunked",
+                type="audio/mpeg",
+                fields=fields,
+                gates=((2 * MIB, gate),),
+            ),
+        )
     pawl = bench.pawl(origin, extra={"route:main/ttl": {"path": "/ttl/*", "default-ttl": "60s"}})
     for path, _, is_joined in kinds:
         first, second = bench.use(Client(pawl.address)), bench.use(Client(pawl.address))
@@ -192,7 +265,12 @@ def stream(bench):
 def reload(bench):
     origin = bench.origin()
     gate = threading.Event()
-    origin.at("/x", lambda r: Resource(Content(f"reload{r.serial}", 3 * MIB), fields=FRESH, gates=((2 * MIB, gate),) if not r.serial else ()))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            Content(f"reload{r.serial}", 3 * MIB), fields=FRESH, gates=((2 * MIB, gate),) if not r.serial else ()
+        ),
+    )
     pawl = bench.pawl(origin)
     first = bench.use(Client(pawl.address))
     first.request("/x")
@@ -205,13 +283,21 @@ def reload(bench):
 
 ALWAYS = (  # what an answer or its request may say without being for its own asker alone; what it may not
     (("/nothing", (), ()), ("/weak", (), ())),
-    (("/private", (("Cache-Control", "private"),), ()), ("/no-store", (("Cache-Control", "no-store"),), ()),
-     ("/no-cache", (("Cache-Control", "no-cache"),), ()), ("/zero", (("Cache-Control", "max-age=0"),), ()),
-     ("/set-cookie", (("Set-Cookie", "a=b"),), ()), ("/cookies", (), None), ("/authorization", (), (("Authorization", "Bearer a"),))),
+    (
+        ("/private", (("Cache-Control", "private"),), ()),
+        ("/no-store", (("Cache-Control", "no-store"),), ()),
+        ("/no-cache", (("Cache-Control", "no-cache"),), ()),
+        ("/zero", (("Cache-Control", "max-age=0"),), ()),
+        ("/set-cookie", (("Set-Cookie", "a=b"),), ()),
+        ("/cookies", (), None),
+        ("/authorization", (), (("Authorization", "Bearer a"),)),
+    ),
 )
 
 
-@check("collapse = always is for large bodies of origins that say nothing; never for what is somebody's own", area="crowd")
+@check(
+    "collapse = always is for large bodies of origins that say nothing; never for what is somebody's own", area="crowd"
+)
 def always(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, start=False, extra={"route:main/always": {"path": "/*", "collapse": "always"}})
@@ -222,29 +308,60 @@ def always(bench):
         for path, fields, asked in rows:
             hold = Heads(origin)
             identity = {"etag": 'W/"w"'} if path == "/weak" else {}
-            origin.at(path, lambda r, fields=fields, identity=identity, hold=hold: Resource(
-                Content(f"{r.path}{r.serial}", MIB), fields=fields, before_head=hold, **identity))
-            own = lambda i, asked=asked: (*(asked if asked is not None else (("Cookie", f"a={i}"),)), ("X-User", f"u{i}"))
+            origin.at(
+                path,
+                lambda r, fields=fields, identity=identity, hold=hold: Resource(
+                    Content(f"{r.path}{r.serial}", MIB), fields=fields, before_head=hold, **identity
+                ),
+            )
+            own = lambda i, asked=asked: (
+                *(asked if asked is not None else (("Cookie", f"a={i}"),)),
+                ("X-User", f"u{i}"),
+            )
             answers = crowd(pawl, path, 6, own)
             true(hold.came(path, 1, 5) is not None, f"{path}: nobody asked")
             time.sleep(0.2)
             hold.go.set()
             bodies = {a.sha for a in answers()}
-            same((len(bodies), origin.count(path)), (1, 1) if is_shared else (6, 6), f"{path}: different answers, origin requests")
+            same(
+                (len(bodies), origin.count(path)),
+                (1, 1) if is_shared else (6, 6),
+                f"{path}: different answers, origin requests",
+            )
 
 
-@check("what one request said of itself alone - no-store, Authorization, a condition - keeps nobody from sharing the next answer", area="crowd")
+@check(
+    "what one request said of itself alone - no-store, Authorization, a condition - keeps nobody from sharing the "
+    "next answer",
+    area="crowd",
+)
 def after_one(bench):
     origin = bench.origin()
-    ways = {"no-store": (("Cache-Control", "no-store"),), "Authorization": (("Authorization", "Basic eDp5"),), "If-None-Match": (("If-None-Match", '"e"'),),
-            "If-Modified-Since": (("If-Modified-Since", "Sun, 01 Nov 2026 10:00:00 GMT"),), "If-Match": (("If-Match", '"e"'),)}
+    ways = {
+        "no-store": (("Cache-Control", "no-store"),),
+        "Authorization": (("Authorization", "Basic eDp5"),),
+        "If-None-Match": (("If-None-Match", '"e"'),),
+        "If-Modified-Since": (("If-Modified-Since", "Sun, 01 Nov 2026 10:00:00 GMT"),),
+        "If-Match": (("If-Match", '"e"'),),
+    }
     pawl = bench.pawl(origin)
     for way, fields in ways.items():
         path = f"/{way}"
-        origin.at(path, Resource(b"shared", etag='"e"', last_modified="old", fields=(("Cache-Control", "max-age=600"),), before_head=lambda r: time.sleep(0.5)))
+        origin.at(
+            path,
+            Resource(
+                b"shared",
+                etag='"e"',
+                last_modified="old",
+                fields=(("Cache-Control", "max-age=600"),),
+                before_head=lambda r: time.sleep(0.5),
+            ),
+        )
         get(pawl.address, path, fields=fields)
         got = []
-        threads = [threading.Thread(target=lambda: got.append(get(pawl.address, path, timeout=15).body)) for _ in range(20)]
+        threads = [
+            threading.Thread(target=lambda: got.append(get(pawl.address, path, timeout=15).body)) for _ in range(20)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

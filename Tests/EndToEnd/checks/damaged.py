@@ -1,4 +1,5 @@
-"""Body files that others have damaged: before a start, and while pawl runs. Who asks first gets one whole, right body, or sees its end.
+"""Body files that others have damaged: before a start, and while pawl runs. Who asks first gets one whole, right body,
+or sees its end.
 
 `DAMAGED=100` in the environment tries each kind of damage so many times; a few without it.
 """
@@ -12,7 +13,7 @@ import time
 from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Comparer, Content
-from harness.origin import Break, Origin, Resource
+from harness.origin import Origin, Resource
 from harness.process import wait_for
 
 MIB = 1 << 20
@@ -21,12 +22,17 @@ ROUNDS = int(os.environ.get("DAMAGED", "2"))
 LARGE, SMALL = 5 * MIB + 12345, 300_001
 
 ORIGINS = {  # what it says of a body, and whether it has ranges
-    "ranges": dict(ranges=True, etag='"d"'), "plain": {}, "weak": dict(etag='W/"d"'), "date": dict(ranges=True, last_modified="old"),
+    "ranges": dict(ranges=True, etag='"d"'),
+    "plain": {},
+    "weak": dict(etag='W/"d"'),
+    "date": dict(ranges=True, last_modified="old"),
     "refusing": dict(etag='"d"', fields=FRESH + (("Accept-Ranges", "bytes"),)),
 }
 
 
-# -- kinds of damage: functions of the file, its size and what is random ----------------------------------------------------------------------
+# -- kinds of damage: functions of the file, its size and what is random
+# ----------------------------------------------------------------------
+
 
 def place(size, where, rng):
     """A byte in the first, a middle or the last MiB."""
@@ -46,6 +52,7 @@ def flipped(where):
         at = place(size, where, rng)
         octet = file.read_bytes()[at]
         overwrite(file, at, bytes([octet ^ 1 << rng.randrange(8)]))
+
     return spoil
 
 
@@ -53,6 +60,7 @@ def zeroed(where):
     def spoil(file, size, rng):
         at = place(size, where, rng) // MIB * MIB
         overwrite(file, at, bytes(min(MIB, size - at)))
+
     return spoil
 
 
@@ -60,6 +68,7 @@ def zeroed_to_end(where):
     def spoil(file, size, rng):
         at = place(size, where, rng)
         overwrite(file, at, bytes(size - at))
+
     return spoil
 
 
@@ -69,8 +78,9 @@ def swapped(where):
         one = min(place(size, where, rng), size - count)
         other = (one + size // 2) % (size - count)
         old = file.read_bytes()
-        overwrite(file, one, old[other:other + count])
-        overwrite(file, other, old[one:one + count])
+        overwrite(file, one, old[other : other + count])
+        overwrite(file, other, old[one : one + count])
+
     return spoil
 
 
@@ -109,13 +119,29 @@ def link(file, size, rng):
     file.symlink_to(other)
 
 
-KINDS = {f"{name}, {where} MiB": kind(where) for name, kind in (
-    ("flipped bit", flipped), ("zeroed MiB", zeroed), ("zeroed to the end", zeroed_to_end), ("swapped pieces", swapped), ("truncated", truncated))
-    for where in ("first", "middle", "last")}
-KINDS.update({
-    "emptied": lambda file, size, rng: os.truncate(file, 0), "missing": lambda file, size, rng: file.unlink(), "foreign": foreign,
-    "another file": replaced, "longer": longer, "longer and flipped": longer_and_flipped, "a directory": directory, "a link": link,
-})
+KINDS = {
+    f"{name}, {where} MiB": kind(where)
+    for name, kind in (
+        ("flipped bit", flipped),
+        ("zeroed MiB", zeroed),
+        ("zeroed to the end", zeroed_to_end),
+        ("swapped pieces", swapped),
+        ("truncated", truncated),
+    )
+    for where in ("first", "middle", "last")
+}
+KINDS.update(
+    {
+        "emptied": lambda file, size, rng: os.truncate(file, 0),
+        "missing": lambda file, size, rng: file.unlink(),
+        "foreign": foreign,
+        "another file": replaced,
+        "longer": longer,
+        "longer and flipped": longer_and_flipped,
+        "a directory": directory,
+        "a link": link,
+    }
+)
 
 
 def sizes(pawl):
@@ -153,7 +179,11 @@ def table(bench, rounds, size, kinds, origins=tuple(ORIGINS), ask=None, then=Non
     rng, count, wrong = random.Random(12), 0, []
     for number in range(rounds):
         shelf = Shelf(bench)
-        rows = [(f"/{number}/{kind.replace(' ', '-').replace(',', '')}/{origin}", kind, origin) for kind in kinds for origin in origins]
+        rows = [
+            (f"/{number}/{kind.replace(' ', '-').replace(',', '')}/{origin}", kind, origin)
+            for kind in kinds
+            for origin in origins
+        ]
         for path, _, origin in rows:
             shelf.put(path, size, origin)
         shelf.pawl.stop()
@@ -185,12 +215,21 @@ def rest(shelf, path, rng):
     """The rest of what a client holds, by the tag that it was given: that, or the whole."""
     content = shelf.bodies[path]
     start = rng.randrange(content.size)
-    answer = get(shelf.pawl.address, path, fields=(("Range", f"bytes={start}-"), ("If-Range", shelf.tags[path])) if shelf.tags[path] else (), keep=False)
+    answer = get(
+        shelf.pawl.address,
+        path,
+        fields=(("Range", f"bytes={start}-"), ("If-Range", shelf.tags[path])) if shelf.tags[path] else (),
+        keep=False,
+    )
     sha = content.sha256(start) if answer.status == 206 else content.sha256()
     return None if answer.status in (200, 206) and answer.complete and answer.sha == sha else (start, answer)
 
 
-@check("a large body, every kind of damage, origins with and without ranges: whole and right at the first request", area="damaged", seconds=60 + 40 * ROUNDS)
+@check(
+    "a large body, every kind of damage, origins with and without ranges: whole and right at the first request",
+    area="damaged",
+    seconds=60 + 40 * ROUNDS,
+)
 def large(bench):
     def mended(shelf, rows):
         wait_for(lambda: "body-mended" in shelf.pawl.log(), 5, "a word of what was mended")
@@ -199,10 +238,13 @@ def large(bench):
             if kind.startswith(("flipped bit", "zeroed MiB")) and origin in ("ranges", "date"):
                 sent = shelf.origin.sent(path)
                 true(0 < sent <= MIB, f"{path}: {sent} bytes for a damaged MiB")
+
     table(bench, ROUNDS // 2 or 1, LARGE, KINDS, then=mended)
 
 
-@check("a small body, every kind of damage: whole and right at the first request", area="damaged", seconds=60 + 20 * ROUNDS)
+@check(
+    "a small body, every kind of damage: whole and right at the first request", area="damaged", seconds=60 + 20 * ROUNDS
+)
 def small(bench):
     table(bench, ROUNDS, SMALL, KINDS)
 
@@ -212,7 +254,11 @@ def resumed(bench):
     table(bench, ROUNDS // 2 or 1, LARGE, KINDS, ("ranges", "plain"), rest)
 
 
-@check("with one MiB damaged, the tag stays good for the rest, proven by what was recorded of it", area="damaged", seconds=60)
+@check(
+    "with one MiB damaged, the tag stays good for the rest, proven by what was recorded of it",
+    area="damaged",
+    seconds=60,
+)
 def tag_stays(bench):
     shelf = Shelf(bench)
     for origin in ("plain", "weak", "ranges"):
@@ -225,7 +271,11 @@ def tag_stays(bench):
         tag, middle = shelf.tags[path], (LARGE - 1) // MIB // 2 * MIB + 5
         for start in (middle, middle - MIB, LARGE - 1):
             answer = get(shelf.pawl.address, path, fields=(("Range", f"bytes={start}-"), ("If-Range", tag)), keep=False)
-            same((answer.status, answer.complete, answer.sha), (206 if path != "/weak" else answer.status, True, content.sha256(start if answer.status == 206 else 0)), f"{path} from {start}")
+            same(
+                (answer.status, answer.complete, answer.sha),
+                (206 if path != "/weak" else answer.status, True, content.sha256(start if answer.status == 206 else 0)),
+                f"{path} from {start}",
+            )
         again = get(shelf.pawl.address, path, keep=False)
         same((again.sha, again.get("ETag"), again.hit), (content.sha256(), tag, True), f"{path} afterwards")
     shelf.pawl.restart()
@@ -235,7 +285,9 @@ def tag_stays(bench):
         same(shelf.origin.count(path), 0, "origin requests for what was mended")
 
 
-# -- while pawl runs ---------------------------------------------------------------------------------------------------------------------------
+# -- while pawl runs
+# ---------------------------------------------------------------------------------------------------------------------------
+
 
 def grown_again(file, size, rng):
     os.truncate(file, 0)
@@ -247,11 +299,16 @@ def written_into(file, size, rng):
 
 
 RUNNING = {
-    "cut to nothing": lambda file, size, rng: os.truncate(file, 0), "cut to a half": lambda file, size, rng: os.truncate(file, size // 2 + 17),
-    "cut to a MiB": lambda file, size, rng: os.truncate(file, min(MIB, size // 2)), "deleted": lambda file, size, rng: file.unlink(),
-    "another file": replaced, "cut and grown again": grown_again, "written into": written_into,
+    "cut to nothing": lambda file, size, rng: os.truncate(file, 0),
+    "cut to a half": lambda file, size, rng: os.truncate(file, size // 2 + 17),
+    "cut to a MiB": lambda file, size, rng: os.truncate(file, min(MIB, size // 2)),
+    "deleted": lambda file, size, rng: file.unlink(),
+    "another file": replaced,
+    "cut and grown again": grown_again,
+    "written into": written_into,
 }
-# What is under way to a client in clear are pages of the file itself: what else is done to those reaches it, and is no whole answer then.
+# What is under way to a client in clear are pages of the file itself: what else is done to those reaches it, and is no
+# whole answer then.
 HARMLESS = ("cut to nothing", "deleted", "another file")
 
 
@@ -266,6 +323,7 @@ def slow_get(pawl, path, content, at, then, fields=(), start=0):
             time.sleep(0.1)
             then()
             time.sleep(0.05)
+
     with Client(pawl.address, timeout=20, receive_buffer=16384) as client:
         client.request(path, fields=fields)
         answer = client.response(sink=sink)
@@ -273,15 +331,19 @@ def slow_get(pawl, path, content, at, then, fields=(), start=0):
     return answer, seen.same
 
 
-@check("a file that is cut, deleted, replaced, grown again or written into under a reader: whole and right, or a visible end; the next is whole", area="damaged running",
-       seconds=150)
+@check(
+    "a file that is cut, deleted, replaced, grown again or written into under a reader: whole and right, or a "
+    "visible end; the next is whole",
+    area="damaged running",
+    seconds=150,
+)
 def running(bench):
     rng, wrong, took = random.Random(14), [], []
     shelf = Shelf(bench)
     size = 20 * MIB + 4321 if bench.is_1_1 else 400_000
     for kind, spoil in RUNNING.items():
         for origin in ("ranges", "plain"):
-            for count, at in ((size, 100_000), (size, size // 3), (950_000, 10_000))[:3 if bench.is_1_1 else 1]:
+            for count, at in ((size, 100_000), (size, size // 3), (950_000, 10_000))[: 3 if bench.is_1_1 else 1]:
                 path = f"/{kind.replace(' ', '-')}/{origin}/{count}/{at}"
                 content = shelf.put(path, count, origin)
                 get(shelf.pawl.address, path, keep=False)
@@ -300,7 +362,11 @@ def running(bench):
     timely(max(took) < 8, f"{max(took):.1f} s for one answer")
 
 
-@check("readers of a running fill, with a length and without: whole and right, or a visible end", area="damaged running", seconds=60)
+@check(
+    "readers of a running fill, with a length and without: whole and right, or a visible end",
+    area="damaged running",
+    seconds=60,
+)
 def running_fill(bench):
     rng, wrong = random.Random(15), []
     origin = bench.origin()
@@ -312,8 +378,15 @@ def running_fill(bench):
             for framing in ("length", "chunked"):
                 path, gate = f"/{kind.replace(' ', '-')}/{which}/{framing}", threading.Event()
                 content = Content(path, size)
-                origin.at(path, lambda r, content=content, which=which, framing=framing, gate=gate: Resource(
-                    content, framing=framing, gates=() if r.serial else ((held, gate),), **(dict(fields=FRESH) | ORIGINS[which])))
+                origin.at(
+                    path,
+                    lambda r, content=content, which=which, framing=framing, gate=gate: Resource(
+                        content,
+                        framing=framing,
+                        gates=() if r.serial else ((held, gate),),
+                        **(dict(fields=FRESH) | ORIGINS[which]),
+                    ),
+                )
 
                 def spoil():
                     wait_for(lambda: origin.of(path)[0].sent >= held, 10, "the fill")
@@ -321,6 +394,7 @@ def running_fill(bench):
                     file = next(file for file, count in sizes(pawl).items() if count and not before.get(file))
                     RUNNING[kind](file, file.stat().st_size, rng)
                     gate.set()
+
                 before = sizes(pawl)
                 answer, right = slow_get(pawl, path, content, 200_000, spoil)
                 if answer.ended == "timeout" or (answer.complete and not right):
@@ -333,10 +407,17 @@ def running_fill(bench):
     true(not wrong, f"{len(wrong)}: {wrong[:3]}")
 
 
-@check("the origin is down, the file is gone: 502 before the head, a visible end behind it, whole when it is back", area="damaged running", seconds=60)
+@check(
+    "the origin is down, the file is gone: 502 before the head, a visible end behind it, whole when it is back",
+    area="damaged running",
+    seconds=60,
+)
 def origin_down(bench):
     shelf = Shelf(bench, upstream={"resume-attempts": 2})
-    contents = {path: shelf.put(path, LARGE, kind) for path, kind in (("/a", "ranges"), ("/b", "plain"), ("/c", "ranges"), ("/d", "plain"))}
+    contents = {
+        path: shelf.put(path, LARGE, kind)
+        for path, kind in (("/a", "ranges"), ("/b", "plain"), ("/c", "ranges"), ("/d", "plain"))
+    }
     shelf.pawl.stop()
     for path, where in (("/a", "first"), ("/b", "first"), ("/c", "last"), ("/d", "last")):
         flipped(where)(shelf.files[path], LARGE, random.Random(3))
@@ -349,7 +430,11 @@ def origin_down(bench):
         true("pawl" in (answer.get("Proxy-Status") or ""), f"{path}: {answer}")
     for path in ("/c", "/d"):
         answer = get(shelf.pawl.address, path)
-        same((answer.status, answer.complete, answer.ended, answer.body), (200, False, "fin", contents[path].read(0, len(answer.body))), path)
+        same(
+            (answer.status, answer.complete, answer.ended, answer.body),
+            (200, False, "fin", contents[path].read(0, len(answer.body))),
+            path,
+        )
         true(len(answer.body) >= LARGE // MIB * MIB - MIB, f"{path}: only {answer}")
     again = bench.use(Origin(port))
     again.resources.update(resources)
@@ -358,7 +443,11 @@ def origin_down(bench):
         same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{path}, the origin is back")
 
 
-@check("the origin has something else by now: the new whole before the head is out, a visible end behind it, never both", area="damaged", seconds=60)
+@check(
+    "the origin has something else by now: the new whole before the head is out, a visible end behind it, never both",
+    area="damaged",
+    seconds=60,
+)
 def changed(bench):
     shelf = Shelf(bench)
     rows = [(f"/{origin}/{where}", origin, where) for origin in ORIGINS for where in ("first", "middle", "last")]

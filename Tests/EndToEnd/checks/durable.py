@@ -8,7 +8,7 @@ import time
 from harness.checks import check, same, true
 from harness.client import Client, get
 from harness.content import Content
-from harness.origin import Break, Resource
+from harness.origin import Resource
 from harness.process import wait_for
 
 MIB = 1 << 20
@@ -19,7 +19,11 @@ def rest(pawl, path, tag, start):
     return get(pawl.address, path, fields=(("Range", f"bytes={start}-"), ("If-Range", tag)), keep=False)
 
 
-@check("a cut fill goes on after SIGTERM and kill -9 from where it was (ranges): at most 8 MiB again", area="durable", seconds=60)
+@check(
+    "a cut fill goes on after SIGTERM and kill -9 from where it was (ranges): at most 8 MiB again",
+    area="durable",
+    seconds=60,
+)
 def partial(bench):
     origin = bench.origin()
     content = Content("partial", 60 * MIB)
@@ -40,7 +44,6 @@ def partial(bench):
             same(pawl.wait(10), 0, "exit code")
         gate.set()
         pawl.start()
-        before = origin.sent(path)
         got = rest(pawl, path, answer.get("ETag"), 20 * MIB)
         same((got.status, got.sha), (206, content.sha256(20 * MIB)), f"rest after {'kill -9' if hard else 'SIGTERM'}")
         same(get(pawl.address, path, keep=False).sha, content.sha256(), "whole body")
@@ -82,8 +85,12 @@ def damage_check(bench, spoil, restart_hard=False):
     pawl.start()
     for path, tag in tags.items():
         got = rest(pawl, path, tag, MIB)
-        true((got.status == 206 and got.sha == content.sha256(MIB)) or (got.status == 200 and got.sha == content.sha256()) or
-             (not got.complete), f"{path}, rest: {got}")
+        true(
+            (got.status == 206 and got.sha == content.sha256(MIB))
+            or (got.status == 200 and got.sha == content.sha256())
+            or (not got.complete),
+            f"{path}, rest: {got}",
+        )
         for _ in range(2):
             got = get(pawl.address, path, keep=False)
         same((got.status, got.complete, got.sha), (200, True, content.sha256()), f"{path}: {got}")
@@ -98,8 +105,12 @@ def corrupt(bench):
             octet = f.read(1)
             f.seek(5 * MIB + 3)
             f.write(bytes([octet[0] ^ 1]))
+
     pawl, origin, content = damage_check(bench, spoil)
-    true(any(word in pawl.log().lower() for word in ("corrupt", "digest", "damaged", "mismatch", "mended", "dropped")), f"nothing logged: {pawl.log()[-800:]}")
+    true(
+        any(word in pawl.log().lower() for word in ("corrupt", "digest", "damaged", "mismatch", "mended", "dropped")),
+        f"nothing logged: {pawl.log()[-800:]}",
+    )
     true(origin.sent("/x") <= content.size + 3 * MIB, f"{origin.sent('/x')} bytes: not mended by range")
 
 
@@ -129,6 +140,7 @@ def rubbish(bench):
         with open(file, "r+b") as f:
             f.seek(6 * MIB)
             f.write(Content("rubbish", 2 * MIB).read())
+
     damage_check(bench, spoil, restart_hard=True)
 
 
@@ -141,7 +153,7 @@ def orphans(bench):
     get(pawl.address, "/x", keep=False)
     pawl.stop()
     real = pawl.body_files()[0]
-    orphan = real.with_name(("f" * len(real.name))[:len(real.name)])
+    orphan = real.with_name(("f" * len(real.name))[: len(real.name)])
     orphan.write_bytes(b"orphan" * 1000)
     pawl.start()
     same(get(pawl.address, "/x", keep=False).sha, content.sha256(), "body")
@@ -161,13 +173,22 @@ def orphans(bench):
 @check("kill -9 at random moments under mixed load: every answer right afterwards", area="durable", seconds=120)
 def kills(bench):
     import random
+
     rng = random.Random(9)
     origin = bench.origin()
     contents = {}
     for i in range(12):
         contents[f"/{i}"] = Content(f"kills{i}", rng.choice([1000, 70_000, 3 * MIB, 12 * MIB]))
-        origin.at(f"/{i}", Resource(contents[f"/{i}"], ranges=i % 2 == 0, etag=f'"k{i}"' if i % 2 == 0 else None, fields=FRESH if i % 3 else (),
-                                    framing="chunked" if i % 4 == 3 else "length"))
+        origin.at(
+            f"/{i}",
+            Resource(
+                contents[f"/{i}"],
+                ranges=i % 2 == 0,
+                etag=f'"k{i}"' if i % 2 == 0 else None,
+                fields=FRESH if i % 3 else (),
+                framing="chunked" if i % 4 == 3 else "length",
+            ),
+        )
     pawl = bench.pawl(origin)
     wrong, tags = [], {}
     for round in range(10):
@@ -192,6 +213,7 @@ def kills(bench):
                     if answer.sha != content.sha256(start if answer.status == 206 else 0):
                         wrong.append((round, path, start, answer))
                     tags[path] = answer.get("ETag") or tags.get(path)
+
         threads = [threading.Thread(target=load, args=(round * 10 + k,)) for k in range(4)]
         for thread in threads:
             thread.start()

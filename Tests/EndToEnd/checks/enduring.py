@@ -38,16 +38,28 @@ def silence(bench):
         same((answer.complete, answer.sha), (True, content.sha256()), path)
 
 
-@check("half a tagged body of an origin without ranges is finished by the next client, also after kill -9", area="endure")
+@check(
+    "half a tagged body of an origin without ranges is finished by the next client, also after kill -9", area="endure"
+)
 def tag_without_ranges(bench):
     for hard in (False, True):
         origin = bench.origin()
         content = Content("tagged", 3 * MIB)
         gate = threading.Event()
         bench.stack.callback(gate.set)
-        broken = Resource(content, etag='"t"', fields=FRESH, gates=((2 * MIB, gate),), breaks=lambda start, end: Break(2 * MIB + 1))
-        origin.at("/x", lambda r: broken if r.serial == 0 else Resource(content, etag='"t"', fields=FRESH)
-                  if r.serial > 1 or hard else Resource(b"", status=503))
+        broken = Resource(
+            content, etag='"t"', fields=FRESH, gates=((2 * MIB, gate),), breaks=lambda start, end: Break(2 * MIB + 1)
+        )
+        origin.at(
+            "/x",
+            lambda r: (
+                broken
+                if r.serial == 0
+                else Resource(content, etag='"t"', fields=FRESH)
+                if r.serial > 1 or hard
+                else Resource(b"", status=503)
+            ),
+        )
         pawl = bench.pawl(origin, name=f"hard{hard}", upstream={"resume-attempts": 1})
         with Client(pawl.address) as client:
             client.request("/x")
@@ -60,7 +72,11 @@ def tag_without_ranges(bench):
                 wait_for(lambda: "fill-ended" in pawl.log(), 10, "the end of the fill")
         for turn in range(2):
             answer = get(pawl.address, "/x", keep=False)
-            same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"request {turn + 1}, kill -9: {hard}")
+            same(
+                (answer.status, answer.complete, answer.sha),
+                (200, True, content.sha256()),
+                f"request {turn + 1}, kill -9: {hard}",
+            )
 
 
 @check("a body too long to keep is resumed like any other", area="endure")
@@ -68,7 +84,16 @@ def streamed(bench):
     for name, options in (("ranges", {"ranges": True, "etag": '"s"'}), ("replayed", {})):
         origin = bench.origin()
         content = Content(name, 6 * MIB)
-        origin.at("/x", lambda r: Resource(content, framing="chunked", fields=FRESH, breaks=(lambda start, end: Break(4 * MIB)) if r.serial == 0 else None, **options))
+        origin.at(
+            "/x",
+            lambda r: Resource(
+                content,
+                framing="chunked",
+                fields=FRESH,
+                breaks=(lambda start, end: Break(4 * MIB)) if r.serial == 0 else None,
+                **options,
+            ),
+        )
         answer = get(bench.pawl(origin, name=name, site={"max-unknown": "1M"}).address, "/x", keep=False)
         same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), name)
 
@@ -77,8 +102,15 @@ def streamed(bench):
 def refetch_streamed(bench):
     origin = bench.origin()
     content = Content("again", 4 * MIB)
-    origin.at("/x", lambda r: Resource(Content("again", MIB // 2) if r.serial == 0 else content, framing="chunked",
-                                       fields=(("Cache-Control", "max-age=1"),), pace=20e6))
+    origin.at(
+        "/x",
+        lambda r: Resource(
+            Content("again", MIB // 2) if r.serial == 0 else content,
+            framing="chunked",
+            fields=(("Cache-Control", "max-age=1"),),
+            pace=20e6,
+        ),
+    )
     pawl = bench.pawl(origin, pawl={"workers": 1}, site={"max-unknown": "1M"})
     get(pawl.address, "/x", keep=False)
     time.sleep(2.1)
@@ -95,7 +127,11 @@ def no_content(bench):
     pawl = bench.pawl(origin)
     for turn in range(2):
         answer = get(pawl.address, "/x")
-        same((answer.status, answer.get("Transfer-Encoding"), answer.get("Content-Length")), (204, None, None), f"request {turn + 1}")
+        same(
+            (answer.status, answer.get("Transfer-Encoding"), answer.get("Content-Length")),
+            (204, None, None),
+            f"request {turn + 1}",
+        )
     same((answer.hit, origin.count("/x")), (True, 1), "the second is a hit")
 
 
@@ -122,8 +158,18 @@ def post_meanwhile(bench):
     origin = bench.origin()
     gate = threading.Event()
     bench.stack.callback(gate.set)
-    origin.at("/x", lambda r: Resource(b"", status=200) if r.method == "POST" else Resource(
-        b"old" if r.serial == 0 else b"new", fields=FRESH, before_head=(lambda r: gate.wait(10)) if r.serial == 0 else None))
+    origin.at(
+        "/x",
+        lambda r: (
+            Resource(b"", status=200)
+            if r.method == "POST"
+            else Resource(
+                b"old" if r.serial == 0 else b"new",
+                fields=FRESH,
+                before_head=(lambda r: gate.wait(10)) if r.serial == 0 else None,
+            )
+        ),
+    )
     pawl = bench.pawl(origin, pawl={"workers": 4})
     first = bench.use(Client(pawl.address))
     first.request("/x")
@@ -159,7 +205,9 @@ def pipelining(bench):
         except OSError:
             pass
 
-    threads = [threading.Thread(target=work, args=(client,), daemon=True) for client in clients for work in (send, take)]
+    threads = [
+        threading.Thread(target=work, args=(client,), daemon=True) for client in clients for work in (send, take)
+    ]
     for thread in threads:
         thread.start()
     time.sleep(4)
@@ -189,4 +237,7 @@ def statuses(bench):
             for turn in range(2):
                 same(seen(status), before[status], f"{status}, kill -9: {hard}, request {turn + 1}")
             same(origin.count(f"/{status}"), 1, f"requests for {status}")
-    true(not get(pawl.address, "/400", fields=(("X-Odd", "o"),)).hit, "an error is no answer to a request of another kind")
+    true(
+        not get(pawl.address, "/400", fields=(("X-Odd", "o"),)).hit,
+        "an error is no answer to a request of another kind",
+    )

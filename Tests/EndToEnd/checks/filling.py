@@ -6,7 +6,7 @@ import time
 from harness.checks import check, same, timely, true
 from harness.client import Client, get
 from harness.content import Comparer, Content
-from harness.origin import Break, Resource, always_break
+from harness.origin import Resource
 from harness.process import wait_for
 
 FRESH = (("Cache-Control", "max-age=600"),)
@@ -43,7 +43,9 @@ def followers(bench):
         got = get(pawl.address, "/x", fields=(("Range", f"bytes={start}-{end - 1}"),), timeout=5)
         same((got.status, got.sha), (206, content.sha256(start, end)), f"{start}-{end - 1} while the fill waits")
     late, box = Comparer(content, 6 * MIB), {}
-    thread = threading.Thread(target=lambda: box.update(a=get(pawl.address, "/x", fields=(("Range", f"bytes={6 * MIB}-"),), sink=late)))
+    thread = threading.Thread(
+        target=lambda: box.update(a=get(pawl.address, "/x", fields=(("Range", f"bytes={6 * MIB}-"),), sink=late))
+    )
     thread.start()
     time.sleep(0.3)
     same((origin.count("/x"), box), (1, {}), "origin requests, and a range beyond the fill waits")
@@ -63,8 +65,11 @@ def cold_range(bench):
     total = 0
     for start, count in ((100 * MIB + 7, 10), (50 * MIB, 3 * MIB), (0, 1), (content.size - 5, 5), (50 * MIB + 10, MIB)):
         answer = get(pawl.address, "/x", fields=(("Range", f"bytes={start}-{start + count - 1}"),))
-        same((answer.status, answer.get("Content-Range"), answer.sha),
-             (206, f"bytes {start}-{start + count - 1}/{content.size}", content.sha256(start, start + count)), f"{start}+{count}")
+        same(
+            (answer.status, answer.get("Content-Range"), answer.sha),
+            (206, f"bytes {start}-{start + count - 1}/{content.size}", content.sha256(start, start + count)),
+            f"{start}+{count}",
+        )
         total += count
     time.sleep(0.3)
     true(origin.sent("/x") <= total + 5 * (MIB + 131072), f"{origin.sent('/x')} bytes came for {total} asked")
@@ -84,7 +89,11 @@ def cold_rangeless(bench):
     origin.at("/x", Resource(content, fields=FRESH, gates=((2 * MIB, gate),)))
     pawl = bench.pawl(origin)
     answer = get(pawl.address, "/x", fields=(("Range", f"bytes={MIB}-{MIB + 999}"),), timeout=5)
-    same((answer.status, answer.get("Content-Range"), answer.body), (206, f"bytes {MIB}-{MIB + 999}/{content.size}", content.read(MIB, MIB + 1000)), "range")
+    same(
+        (answer.status, answer.get("Content-Range"), answer.body),
+        (206, f"bytes {MIB}-{MIB + 999}/{content.size}", content.read(MIB, MIB + 1000)),
+        "range",
+    )
     gate.set()
     answer = get(pawl.address, "/x", fields=(("Range", "bytes=-10"),), timeout=5)
     same((answer.status, answer.body), (206, content.read(content.size - 10)), "suffix")
@@ -100,14 +109,20 @@ def unknown(bench):
     origin.at("/close", Resource(content, framing="close", fields=FRESH))
     pawl = bench.pawl(origin)
     box = {}
-    thread = threading.Thread(target=lambda: box.update(a=get(pawl.address, "/slow", fields=(("Range", "bytes=100-199"),), timeout=20)))
+    thread = threading.Thread(
+        target=lambda: box.update(a=get(pawl.address, "/slow", fields=(("Range", "bytes=100-199"),), timeout=20))
+    )
     thread.start()
     time.sleep(0.5)
     true(not box or box["a"].status == 200, "answered before the total was known")
     gate.set()
     thread.join(10)
     answer = box["a"]
-    true((answer.status, answer.get("Content-Range"), answer.body) == (206, f"bytes 100-199/{content.size}", content.read(100, 200)), f"{answer}")
+    true(
+        (answer.status, answer.get("Content-Range"), answer.body)
+        == (206, f"bytes 100-199/{content.size}", content.read(100, 200)),
+        f"{answer}",
+    )
     whole = get(pawl.address, "/slow", keep=False)
     same((whole.sha, whole.hit), (content.sha256(), True), "whole body")
     whole = get(pawl.address, "/close", keep=False)
@@ -195,10 +210,17 @@ def slow_first(bench):
 def disk_full(bench):
     import os
     import subprocess
+
     from harness.checks import Skip
+
     folder = bench.folder / "small"
     folder.mkdir()
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], stderr=subprocess.DEVNULL).returncode:
+    if (
+        os.geteuid()
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], stderr=subprocess.DEVNULL
+        ).returncode
+    ):
         raise Skip("no right to mount a tmpfs")
     bench.stack.callback(lambda: subprocess.run(["umount", "-l", str(folder)], stderr=subprocess.DEVNULL))
     origin = bench.origin()
@@ -212,8 +234,16 @@ def disk_full(bench):
         same((answer.status, answer.complete, answer.sha), (200, True, Content(path[1:], size).sha256()), path)
     got, threads = [], []
     for i in range(6):
-        origin.at(f"/many{i}", Resource(Content(f"many{i}", 9 * MIB), framing="chunked" if i % 2 else "length", fields=FRESH))
-        threads.append(threading.Thread(target=lambda i=i: got.append(get(pawl.address, f"/many{i}", keep=False).sha == Content(f"many{i}", 9 * MIB).sha256())))
+        origin.at(
+            f"/many{i}", Resource(Content(f"many{i}", 9 * MIB), framing="chunked" if i % 2 else "length", fields=FRESH)
+        )
+        threads.append(
+            threading.Thread(
+                target=lambda i=i: got.append(
+                    get(pawl.address, f"/many{i}", keep=False).sha == Content(f"many{i}", 9 * MIB).sha256()
+                )
+            )
+        )
         threads[-1].start()
     for thread in threads:
         thread.join()
@@ -225,6 +255,8 @@ def disk_full(bench):
                 filler.flush()
         except OSError:
             pass
-    same(get(pawl.address, "/small", keep=False).sha, Content("small", 100_000).sha256(), "a stored body on a full disk")
+    same(
+        get(pawl.address, "/small", keep=False).sha, Content("small", 100_000).sha256(), "a stored body on a full disk"
+    )
     answer = get(pawl.address, "/length", keep=False)
     same((answer.status, answer.sha), (200, Content("length", 60 * MIB).sha256()), "a body when nothing can be written")

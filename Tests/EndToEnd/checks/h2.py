@@ -1,4 +1,5 @@
-"""HTTP/2, frame by frame: what RFC 9113, 8441 and 9218 say, where HTTP/1.1 has no counterpart. What both have runs over both."""
+"""HTTP/2, frame by frame: what RFC 9113, 8441 and 9218 say, where HTTP/1.1 has no counterpart. What both have runs over
+both."""
 
 import base64
 import hashlib
@@ -35,10 +36,17 @@ def frames(bench, pawl, **how):
 
 def alive(connection, target="/x"):
     answer = connection.answer(connection.request(target))
-    same((answer.status, bytes(answer.body), answer.ended), (200, b"hello", True), "a request afterwards on the same connection")
+    same(
+        (answer.status, bytes(answer.body), answer.ended),
+        (200, b"hello", True),
+        "a request afterwards on the same connection",
+    )
 
 
-@check("settings: windows of 1 MiB at the start, max-streams, extended CONNECT, no priorities of RFC 7540, no push", area="h2")
+@check(
+    "settings: windows of 1 MiB at the start, max-streams, extended CONNECT, no priorities of RFC 7540, no push",
+    area="h2",
+)
 def settings(bench):
     _, pawl = begin(bench, listen={"max-streams": 77})
     connection = frames(bench, pawl)
@@ -47,7 +55,15 @@ def settings(bench):
     found = connection.settings
     true(found[h2raw.INITIAL_WINDOW_SIZE] >= MIB, f"window of a stream: {found}")
     connection.wait(lambda: connection.window >= MIB, 2, f"a connection window of 1 MiB (it is {connection.window})")
-    same((found.get(h2raw.MAX_CONCURRENT_STREAMS), found.get(h2raw.ENABLE_CONNECT_PROTOCOL), found.get(h2raw.NO_RFC7540_PRIORITIES)), (77, 1, 1), "settings")
+    same(
+        (
+            found.get(h2raw.MAX_CONCURRENT_STREAMS),
+            found.get(h2raw.ENABLE_CONNECT_PROTOCOL),
+            found.get(h2raw.NO_RFC7540_PRIORITIES),
+        ),
+        (77, 1, 1),
+        "settings",
+    )
     true(found.get(h2raw.ENABLE_PUSH, 0) == 0, "ENABLE_PUSH from a server")
     true(MIB <= connection.window + 0 <= 16 * MIB, f"connection window {connection.window}")
 
@@ -61,14 +77,20 @@ def most(bench):
     connection.upload(stream, bytes(12 * MIB))
     same(connection.answer(stream).status, 200, "answer")
     sent = 12 * MIB
-    true(65535 + connection.credited.get(0, 0) - sent <= 2 * MIB, f"promised beyond what came: {65535 + connection.credited.get(0, 0) - sent}")
+    true(
+        65535 + connection.credited.get(0, 0) - sent <= 2 * MIB,
+        f"promised beyond what came: {65535 + connection.credited.get(0, 0) - sent}",
+    )
 
 
 @check("102, 103 and 104 are HEADERS before the answer, in order, with lower case names", area="h2")
 def interim(bench):
     origin, pawl = begin(bench)
-    interims = (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n",
-                b"HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n")
+    interims = (
+        b"HTTP/1.1 102 Processing\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: X-Hop\r\nX-Hop: 1\r\n\r\n",
+        b"HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n",
+    )
     origin.at("/hints", Resource(b"final", interim=interims, fields=NO_STORE))
     connection = frames(bench, pawl)
     answer = connection.answer(connection.request("/hints"))
@@ -76,7 +98,10 @@ def interim(bench):
     same(dict(answer.interim[1][1]), {"link": "</a.css>; rel=preload"}, "fields of the 103")
     same(dict(answer.interim[2][1]).get("location"), "/u/1", "Location of the 104")
     same((answer.status, bytes(answer.body), answer.ended), (200, b"final", True), "answer")
-    true(all(n == n.lower() and n not in ("connection", "transfer-encoding", "keep-alive") for n, _ in answer.fields), f"fields {answer.fields}")
+    true(
+        all(n == n.lower() and n not in ("connection", "transfer-encoding", "keep-alive") for n, _ in answer.fields),
+        f"fields {answer.fields}",
+    )
 
 
 @check("an upload is announced by an interim HEADERS before its body, and told its progress", area="h2")
@@ -85,7 +110,12 @@ def announced(bench):
     origin.default = stored
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
     connection = frames(bench, pawl)
-    stream = connection.request("/in", "POST", (("upload-draft-interop-version", "6"), ("upload-complete", "?1"), ("content-length", "3000000")), end=False)
+    stream = connection.request(
+        "/in",
+        "POST",
+        (("upload-draft-interop-version", "6"), ("upload-complete", "?1"), ("content-length", "3000000")),
+        end=False,
+    )
     state = connection.streams[stream]
     connection.wait(lambda: state.interim, 5, "the 104")
     same(state.interim[0][0], 104, "interim answer")
@@ -95,8 +125,18 @@ def announced(bench):
     connection.reset(stream)
     path = location.partition("pawl.test")[2]
     fields = (("upload-draft-interop-version", "6"),)
-    same(connection.answer(connection.request(path, "HEAD", fields)).get("upload-offset"), "1000000", "what is kept of a stream that was reset")
-    stream = connection.request(path, "PATCH", fields + (("upload-offset", "1000000"), ("upload-complete", "?1"), ("content-type", "application/partial-upload")), end=False)
+    same(
+        connection.answer(connection.request(path, "HEAD", fields)).get("upload-offset"),
+        "1000000",
+        "what is kept of a stream that was reset",
+    )
+    stream = connection.request(
+        path,
+        "PATCH",
+        fields
+        + (("upload-offset", "1000000"), ("upload-complete", "?1"), ("content-type", "application/partial-upload")),
+        end=False,
+    )
     connection.upload(stream, bytes(2_000_000))
     same(bytes(connection.answer(stream).body), b"got 3000000 bytes", "answer")
 
@@ -104,7 +144,10 @@ def announced(bench):
 @check("trailers of an origin come as HEADERS that end the stream, for a client that takes them", area="h2")
 def trailers(bench):
     origin, pawl = begin(bench)
-    origin.at("/t", Resource(b"body", framing="chunked", trailers=(("X-Sum", "abc"), ("Content-Length", "9")), fields=NO_STORE))
+    origin.at(
+        "/t",
+        Resource(b"body", framing="chunked", trailers=(("X-Sum", "abc"), ("Content-Length", "9")), fields=NO_STORE),
+    )
     connection = frames(bench, pawl)
     answer = connection.answer(connection.request("/t", fields=(("te", "trailers"),)))
     same((bytes(answer.body), answer.ended), (b"body", True), "body")
@@ -113,13 +156,21 @@ def trailers(bench):
     true(answer.ended and answer.trailers in (None, [("x-sum", "abc")]), f"without TE: {answer} {answer.trailers}")
 
 
-@check("RST_STREAM where HTTP/1.1 cuts: a body that cannot be finished; the connection and other streams go on", area="h2")
+@check(
+    "RST_STREAM where HTTP/1.1 cuts: a body that cannot be finished; the connection and other streams go on", area="h2"
+)
 def truncated(bench):
     origin, pawl = begin(bench, upstream={"resume-attempts": 2})
     content = Content("h2-truncated", 100_000)
     for framing in ("length", "chunked", "close"):
-        origin.at("/" + framing, lambda r, framing=framing: Resource(content, framing=framing, breaks=lambda s, e: Break(50_000, "rst"), fields=NO_STORE)
-                  if r.serial == 0 else Resource(b"other", status=500, fields=NO_STORE))
+        origin.at(
+            "/" + framing,
+            lambda r, framing=framing: (
+                Resource(content, framing=framing, breaks=lambda s, e: Break(50_000, "rst"), fields=NO_STORE)
+                if r.serial == 0
+                else Resource(b"other", status=500, fields=NO_STORE)
+            ),
+        )
     connection = frames(bench, pawl)
     for framing in ("length", "chunked", "close"):
         answer = connection.answer(connection.request("/" + framing), 15)
@@ -138,6 +189,7 @@ def early(bench):
         connection.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
         connection.shutdown(socket.SHUT_WR)
         time.sleep(0.5)
+
     refuse.wants_connection = True
     origin.at("/refuse", refuse)
     connection = frames(bench, pawl)
@@ -155,12 +207,21 @@ def early(bench):
     alive(connection)
 
 
-@check("content-length is held to: too much, too little and none at the end are stream errors, never whole requests at the origin", area="h2")
+@check(
+    "content-length is held to: too much, too little and none at the end are stream errors, never whole requests at "
+    "the origin",
+    area="h2",
+)
 def length(bench):
     origin, pawl = begin(bench)
     origin.at("/in", stored)
-    for name, octets, end, declared in (("too little", b"123", True, "5"), ("too much", b"1234567", True, "5"), ("too much, not ended", b"1234567", False, "5"),
-                                        ("nothing", b"", True, "5"), ("some for none", b"1", True, "0")):
+    for name, octets, end, declared in (
+        ("too little", b"123", True, "5"),
+        ("too much", b"1234567", True, "5"),
+        ("too much, not ended", b"1234567", False, "5"),
+        ("nothing", b"", True, "5"),
+        ("some for none", b"1", True, "0"),
+    ):
         connection = frames(bench, pawl)
         stream = connection.request("/in", "POST", (("content-length", declared),), end=False)
         connection.data(stream, octets, end)
@@ -179,7 +240,11 @@ def length(bench):
 def whole_at_end(bench):
     origin, pawl = begin(bench, site={"plain-uploads": "stream"})
     origin.at("/in", stored)
-    for name, declared, octets in (("nothing", "0", b""), ("five bytes", "5", b"12345"), ("many", "100000", bytes(100_000))):
+    for name, declared, octets in (
+        ("nothing", "0", b""),
+        ("five bytes", "5", b"12345"),
+        ("many", "100000", bytes(100_000)),
+    ):
         for good in (False, True):
             connection = frames(bench, pawl)
             stream = connection.request("/in", "POST", (("content-length", declared),), end=False)
@@ -191,7 +256,11 @@ def whole_at_end(bench):
             connection.data(stream, b"" if good else b"!", good)
             answer = connection.answer(stream)
             if good:
-                same((answer.status, answer.ended, bytes(answer.body)), (200, True, f"got {declared} bytes".encode()), f"{name}: answer")
+                same(
+                    (answer.status, answer.ended, bytes(answer.body)),
+                    (200, True, f"got {declared} bytes".encode()),
+                    f"{name}: answer",
+                )
                 same(len(whole(origin, "/in")), 1, f"{name}: whole requests at the origin")
                 origin.requests.clear()
             else:
@@ -201,25 +270,59 @@ def whole_at_end(bench):
 
 
 G, P, S, A = (":method", "GET"), (":path", "/bad"), (":scheme", None), (":authority", "pawl.test")
-BAD = {  # name: fields of a request (None: the right scheme) that RFC 9113 8.2, 8.3, RFC 9110 and pawl's own hygiene refuse
-    "a name in capitals": (G, S, A, P, ("X-Up", "1")), "an empty name": (G, S, A, P, ("", "1")), "a space in a name": (G, S, A, P, ("x y", "1")),
-    "a colon in a name": (G, S, A, P, ("x:y", "1")), "a control in a name": (G, S, A, P, ("x\x01", "1")), "a name beyond ASCII": (G, S, A, P, ("x\xe9", "1")),
-    "CR in a value": (G, S, A, P, ("x", "a\rb")), "LF in a value": (G, S, A, P, ("x", "a\nHost: evil")), "NUL in a value": (G, S, A, P, ("x", "a\0b")),
-    "a space before a value": (G, S, A, P, ("x", " a")), "a tab after a value": (G, S, A, P, ("x", "a\t")),
-    "connection": (G, S, A, P, ("connection", "close")), "keep-alive": (G, S, A, P, ("keep-alive", "1")), "proxy-connection": (G, S, A, P, ("proxy-connection", "x")),
-    "transfer-encoding": (G, S, A, P, ("transfer-encoding", "chunked")), "upgrade": (G, S, A, P, ("upgrade", "websocket")), "te: gzip": (G, S, A, P, ("te", "gzip")),
-    "no method": (S, A, P), "no path": (G, S, A), "no scheme": (G, A, P), "an empty path": (G, S, A, (":path", "")), "a path without a slash": (G, S, A, (":path", "bad")),
-    "an absolute path": (G, S, A, (":path", "http://pawl.test/bad")), "a space in the path": (G, S, A, (":path", "/bad x")), "a fragment": (G, S, A, (":path", "/bad#x")),
-    "two methods": (G, G, S, A, P), "two paths": (G, S, A, P, P), "two authorities": (G, S, A, A, P), "two schemes": (G, S, S, A, P), ":status": (G, S, A, P, (":status", "200")),
-    "an unknown pseudo-field": (G, S, A, P, (":x", "1")), "a pseudo-field behind a field": (G, S, A, ("x", "1"), P), "a method that is no token": ((":method", "G T"), S, A, P),
-    "another scheme": (G, (":scheme", "ftp"), A, P), ":protocol without CONNECT": (G, (":protocol", "websocket"), S, A, P), "CONNECT with a path": ((":method", "CONNECT"), S, A, P),
-    "CONNECT": ((":method", "CONNECT"), (":authority", "pawl.test:443")), "another host": (G, S, A, P, ("host", "other.test")), "two hosts": (G, S, P, ("host", "a.test"), ("host", "b.test")),
-    "userinfo in the authority": (G, S, (":authority", "me@pawl.test"), P), "no authority and no host": (G, S, P), "a comma in content-length": (G, S, A, P, ("content-length", "1, 2")),
-    "two content-lengths": (G, S, A, P, ("content-length", "0"), ("content-length", "1")), "a content-length with a sign": (G, S, A, P, ("content-length", "+0")),
+# name: fields of a request (None: the right scheme) that RFC 9113 8.2, 8.3, RFC 9110 and pawl's own hygiene refuse
+BAD = {
+    "a name in capitals": (G, S, A, P, ("X-Up", "1")),
+    "an empty name": (G, S, A, P, ("", "1")),
+    "a space in a name": (G, S, A, P, ("x y", "1")),
+    "a colon in a name": (G, S, A, P, ("x:y", "1")),
+    "a control in a name": (G, S, A, P, ("x\x01", "1")),
+    "a name beyond ASCII": (G, S, A, P, ("x\xe9", "1")),
+    "CR in a value": (G, S, A, P, ("x", "a\rb")),
+    "LF in a value": (G, S, A, P, ("x", "a\nHost: evil")),
+    "NUL in a value": (G, S, A, P, ("x", "a\0b")),
+    "a space before a value": (G, S, A, P, ("x", " a")),
+    "a tab after a value": (G, S, A, P, ("x", "a\t")),
+    "connection": (G, S, A, P, ("connection", "close")),
+    "keep-alive": (G, S, A, P, ("keep-alive", "1")),
+    "proxy-connection": (G, S, A, P, ("proxy-connection", "x")),
+    "transfer-encoding": (G, S, A, P, ("transfer-encoding", "chunked")),
+    "upgrade": (G, S, A, P, ("upgrade", "websocket")),
+    "te: gzip": (G, S, A, P, ("te", "gzip")),
+    "no method": (S, A, P),
+    "no path": (G, S, A),
+    "no scheme": (G, A, P),
+    "an empty path": (G, S, A, (":path", "")),
+    "a path without a slash": (G, S, A, (":path", "bad")),
+    "an absolute path": (G, S, A, (":path", "http://pawl.test/bad")),
+    "a space in the path": (G, S, A, (":path", "/bad x")),
+    "a fragment": (G, S, A, (":path", "/bad#x")),
+    "two methods": (G, G, S, A, P),
+    "two paths": (G, S, A, P, P),
+    "two authorities": (G, S, A, A, P),
+    "two schemes": (G, S, S, A, P),
+    ":status": (G, S, A, P, (":status", "200")),
+    "an unknown pseudo-field": (G, S, A, P, (":x", "1")),
+    "a pseudo-field behind a field": (G, S, A, ("x", "1"), P),
+    "a method that is no token": ((":method", "G T"), S, A, P),
+    "another scheme": (G, (":scheme", "ftp"), A, P),
+    ":protocol without CONNECT": (G, (":protocol", "websocket"), S, A, P),
+    "CONNECT with a path": ((":method", "CONNECT"), S, A, P),
+    "CONNECT": ((":method", "CONNECT"), (":authority", "pawl.test:443")),
+    "another host": (G, S, A, P, ("host", "other.test")),
+    "two hosts": (G, S, P, ("host", "a.test"), ("host", "b.test")),
+    "userinfo in the authority": (G, S, (":authority", "me@pawl.test"), P),
+    "no authority and no host": (G, S, P),
+    "a comma in content-length": (G, S, A, P, ("content-length", "1, 2")),
+    "two content-lengths": (G, S, A, P, ("content-length", "0"), ("content-length", "1")),
+    "a content-length with a sign": (G, S, A, P, ("content-length", "+0")),
 }
 
 
-@check("header rules (RFC 9113 8.2 and 8.3): what breaks them is refused on its stream and never reaches the origin", area="h2")
+@check(
+    "header rules (RFC 9113 8.2 and 8.3): what breaks them is refused on its stream and never reaches the origin",
+    area="h2",
+)
 def rules(bench):
     origin, pawl = begin(bench)
     origin.default = Resource(b"reached", fields=NO_STORE)
@@ -233,7 +336,11 @@ def rules(bench):
         before = len(origin.requests)
         connection.frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, stream, block)
         answer = connection.answer(stream)
-        refused = answer.reset == h2raw.PROTOCOL_ERROR or connection.goaway == h2raw.PROTOCOL_ERROR or (answer.ended and answer.status in (400, 405, 421, 501))
+        refused = (
+            answer.reset == h2raw.PROTOCOL_ERROR
+            or connection.goaway == h2raw.PROTOCOL_ERROR
+            or (answer.ended and answer.status in (400, 405, 421, 501))
+        )
         if not refused or len(origin.requests) > before:
             wrong.append((name, answer, connection.goaways, origin.requests[before:]))
         elif connection.goaway is None and not connection.ended:
@@ -249,9 +356,23 @@ def rules(bench):
 def cookies(bench):
     origin, pawl = begin(bench)
     connection = frames(bench, pawl)
-    same(connection.answer(connection.request("/x?1", fields=(("cookie", "a=1"), ("cookie", "b=2"), ("x-b", "1"), ("cookie", "c=3")))).status, 200, "answer")
-    same((origin.of("/x?1")[0].all("Cookie"), origin.of("/x?1")[0].all("Host")), (["a=1; b=2; c=3"], ["pawl.test"]), "at the origin")
-    same(connection.answer(connection.request("/x?2", fields=(("host", "only.test"),), authority=None)).status, 200, "answer without :authority")
+    same(
+        connection.answer(
+            connection.request("/x?1", fields=(("cookie", "a=1"), ("cookie", "b=2"), ("x-b", "1"), ("cookie", "c=3")))
+        ).status,
+        200,
+        "answer",
+    )
+    same(
+        (origin.of("/x?1")[0].all("Cookie"), origin.of("/x?1")[0].all("Host")),
+        (["a=1; b=2; c=3"], ["pawl.test"]),
+        "at the origin",
+    )
+    same(
+        connection.answer(connection.request("/x?2", fields=(("host", "only.test"),), authority=None)).status,
+        200,
+        "answer without :authority",
+    )
     same(origin.of("/x?2")[0].all("Host"), ["only.test"], "Host at the origin")
     same(connection.answer(connection.request("/x?3", fields=(("host", "pawl.test"),))).status, 200, "answer with both")
 
@@ -262,7 +383,12 @@ def bodiless(bench):
     origin.at("/none", Resource(b"", status=204, fields=NO_STORE))
     origin.at("/tag", Resource(b"tagged", etag='"t"', fields=FRESH))
     connection = frames(bench, pawl)
-    for target, method, fields, status in (("/x", "HEAD", (), 200), ("/none", "GET", (), 204), ("/tag", "GET", (), 200), ("/tag", "GET", (("if-none-match", '"t"'),), 304)):
+    for target, method, fields, status in (
+        ("/x", "HEAD", (), 200),
+        ("/none", "GET", (), 204),
+        ("/tag", "GET", (), 200),
+        ("/tag", "GET", (("if-none-match", '"t"'),), 304),
+    ):
         answer = connection.answer(connection.request(target, method, fields))
         same((answer.status, answer.ended), (status, True), f"{method} {target}")
         if status != 200 or method == "HEAD":
@@ -301,8 +427,19 @@ def many(bench):
     gate = threading.Event()
     origin.at("/gated", Resource(b"gated", before_head=lambda r: gate.wait(8), fields=NO_STORE))
     connection = frames(bench, pawl, preface=False)
-    connection.send(h2raw.PREFACE + h2raw.frame(h2raw.SETTINGS) + b"".join(  # before this side can know the limit
-        h2raw.frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, 2 * i + 1, connection.block_of(connection.head(f"/gated?{i}"))) for i in range(30)))
+    connection.send(
+        h2raw.PREFACE
+        + h2raw.frame(h2raw.SETTINGS)
+        + b"".join(  # before this side can know the limit
+            h2raw.frame(
+                h2raw.HEADERS,
+                h2raw.END_HEADERS | h2raw.END_STREAM,
+                2 * i + 1,
+                connection.block_of(connection.head(f"/gated?{i}")),
+            )
+            for i in range(30)
+        )
+    )
     streams = [2 * i + 1 for i in range(30)]
     connection.streams.update({stream: h2raw.Stream() for stream in streams})
     states = [connection.streams[s] for s in streams]
@@ -339,7 +476,9 @@ def turns(bench):
     true(first > 0 and 0.4 < second / first < 2.5, f"shares while both ran: {first} and {second}")
 
 
-@check("Priority: the more urgent answer goes first, though it was asked for later (RFC 9218)", area="h2", tags=("alone",))
+@check(
+    "Priority: the more urgent answer goes first, though it was asked for later (RFC 9218)", area="h2", tags=("alone",)
+)
 def urgent(bench):
     one, two_, (first, second) = two(bench, (("priority", "u=7"),), (("priority", "u=0"),))
     true(two_.ended_at < one.ended_at, "the urgent one ended last")
@@ -352,13 +491,18 @@ def update(bench):
     for name in ("one", "two"):
         origin.at("/" + name, Resource(Content("h2-" + name, 12 * MIB), fields=FRESH))
         get(pawl.address, "/" + name, keep=False)
-    connection = frames(bench, pawl, settings=((h2raw.INITIAL_WINDOW_SIZE, 64 * MIB),), credits=False, keep=False, receive_buffer=32768)
+    connection = frames(
+        bench, pawl, settings=((h2raw.INITIAL_WINDOW_SIZE, 64 * MIB),), credits=False, keep=False, receive_buffer=32768
+    )
     connection.update(0, 64 * MIB)
     first, second = (connection.request(f"/{name}", fields=(("priority", "u=3"),)) for name in ("one", "two"))
     connection.wait(lambda: connection.streams[first].count > 0, 5, "the first bytes")
     connection.frame(h2raw.PRIORITY_UPDATE, 0, 0, struct.pack(">I", second) + b"u=0")
     connection.wait(lambda: connection.streams[second].ended, 20, "the end of the one that was made urgent")
-    true(not connection.streams[first].ended and connection.streams[first].count < 9 * MIB, f"the other: {connection.streams[first]}")
+    true(
+        not connection.streams[first].ended and connection.streams[first].count < 9 * MIB,
+        f"the other: {connection.streams[first]}",
+    )
 
 
 @check("an upload that its origin does not take holds no other stream of the connection", area="h2")
@@ -368,6 +512,7 @@ def held(bench):
 
     def stuck(request, connection, buffer):
         gate.wait(10)
+
     stuck.wants_connection = True
     origin.at("/stuck", stuck)
     origin.at("/in", stored)
@@ -440,23 +585,30 @@ def off(bench):
             same(client.response().body, b"hello", "answer over HTTP/1.1")
 
 
-# -- WebSocket -----------------------------------------------------------------------------------------------------------
+# -- WebSocket
+# -----------------------------------------------------------------------------------------------------------
 def accept(key):
     return base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
 
 
-@check("WebSocket by extended CONNECT (RFC 8441): echo both ways, large, half-closed; a refusal is an answer", area="h2")
+@check(
+    "WebSocket by extended CONNECT (RFC 8441): echo both ways, large, half-closed; a refusal is an answer", area="h2"
+)
 def websocket(bench):
     origin, pawl = begin(bench)
 
     def echo(request, connection, buffer):
         key = request.get("Sec-WebSocket-Key") or ""
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: chat\r\n"
-                           b"Sec-WebSocket-Accept: " + accept(key) + b"\r\n\r\nhello")
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "
+            b"websocket\r\nSec-WebSocket-Protocol: chat\r\n"
+            b"Sec-WebSocket-Accept: " + accept(key) + b"\r\n\r\nhello"
+        )
         request.status = 101
         while data := connection.recv(65536):
             connection.sendall(data)
         connection.sendall(b"bye")
+
     echo.wants_connection = True
     origin.at("/ws", echo)
     origin.at("/no", Resource(b"no", status=403, fields=NO_STORE))
@@ -467,10 +619,21 @@ def websocket(bench):
     state = connection.streams[stream]
     connection.wait(lambda: state.count >= 5 or state.ended or state.reset is not None, 5, "the first bytes")
     same((state.status, bytes(state.body), state.get("sec-websocket-protocol")), (200, b"hello", "chat"), "the tunnel")
-    true(state.get("sec-websocket-accept") is None and state.get("upgrade") is None and state.get("connection") is None, f"fields of HTTP/1.1: {state.fields}")
+    true(
+        state.get("sec-websocket-accept") is None and state.get("upgrade") is None and state.get("connection") is None,
+        f"fields of HTTP/1.1: {state.fields}",
+    )
     request = origin.of("/ws")[0]
-    same((request.method, (request.get("Upgrade") or "").lower(), request.get("Sec-WebSocket-Version"), request.get("Sec-WebSocket-Protocol")),
-         ("GET", "websocket", "13", "chat"), "at the origin")
+    same(
+        (
+            request.method,
+            (request.get("Upgrade") or "").lower(),
+            request.get("Sec-WebSocket-Version"),
+            request.get("Sec-WebSocket-Protocol"),
+        ),
+        ("GET", "websocket", "13", "chat"),
+        "at the origin",
+    )
     same(len(base64.b64decode(request.get("Sec-WebSocket-Key"))), 16, "bytes of the key")
     content = Content("h2-ws", 3 * MIB)
     connection.upload(stream, content.read(), end=False)
@@ -488,14 +651,20 @@ def websocket(bench):
     alive(connection)
 
 
-@check("a WebSocket whose client resets the stream ends at the origin; one whose origin resets ends at the client", area="h2")
+@check(
+    "a WebSocket whose client resets the stream ends at the origin; one whose origin resets ends at the client",
+    area="h2",
+)
 def websocket_ends(bench):
     origin, pawl = begin(bench)
     ended = threading.Event()
 
     def tunnel(request, connection, buffer):
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
-                           accept(request.get("Sec-WebSocket-Key")) + b"\r\n\r\n")
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: "
+            + accept(request.get("Sec-WebSocket-Key"))
+            + b"\r\n\r\n"
+        )
         if request.target == "/reset":
             time.sleep(0.2)
             Origin._reset(connection)
@@ -506,6 +675,7 @@ def websocket_ends(bench):
         except OSError:
             pass
         ended.set()
+
     tunnel.wants_connection = True
     for target in ("/ws", "/reset"):
         origin.at(target, tunnel)
@@ -514,7 +684,9 @@ def websocket_ends(bench):
     connection.wait(lambda: connection.streams[stream].status == 200, 5, "the tunnel")
     connection.reset(stream)
     true(ended.wait(5), "the origin still waits")
-    stream = connection.request("/reset", "CONNECT", (("sec-websocket-version", "13"),), end=False, protocol="websocket")
+    stream = connection.request(
+        "/reset", "CONNECT", (("sec-websocket-version", "13"),), end=False, protocol="websocket"
+    )
     answer = connection.answer(stream)
     true(answer.ended or answer.reset is not None, f"the client still waits: {answer}")
     alive(connection)
@@ -536,4 +708,8 @@ def cancelled(bench):
     connection.upload(upload, bytes(500_000), end=False)
     connection.reset(upload)
     alive(connection)
-    same([r for r in asked(origin) if r.status is not None and r.ended != "peer"], [], "whole requests of a body that was reset")
+    same(
+        [r for r in asked(origin) if r.status is not None and r.ended != "peer"],
+        [],
+        "whole requests of a body that was reset",
+    )

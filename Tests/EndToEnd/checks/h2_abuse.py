@@ -1,4 +1,5 @@
-"""HTTP/2 against those who mean harm: what floods a connection ends it with ENHANCE_YOUR_CALM, others are served meanwhile, memory stays."""
+"""HTTP/2 against those who mean harm: what floods a connection ends it with ENHANCE_YOUR_CALM, others are served
+meanwhile, memory stays."""
 
 import struct
 import threading
@@ -51,7 +52,8 @@ def begin(bench, **sections):
 
 
 def flood(bench, pawl, piece, seconds=2.0, most=80_000_000, before=b"", codes=(ENHANCE_YOUR_CALM,)):
-    """Sends `piece` (bytes, or a function of a count) until the connection ends; then what ended it. Others are served meanwhile."""
+    """Sends `piece` (bytes, or a function of a count) until the connection ends; then what ended it. Others are served
+    meanwhile."""
     memory = pawl.own_rss()
     with Others(pawl) as others:
         connection = bench.use(Frames(pawl.address, bench.over))
@@ -67,7 +69,10 @@ def flood(bench, pawl, piece, seconds=2.0, most=80_000_000, before=b"", codes=(E
             pass
         connection.until_end(3)
         time.sleep(0.2)
-    true(connection.goaway in codes, f"ended with {connection.goaway} ({connection.ended}) after {sent} bytes: {connection}")
+    true(
+        connection.goaway in codes,
+        f"ended with {connection.goaway} ({connection.ended}) after {sent} bytes: {connection}",
+    )
     true(connection.ended, f"the connection is still there after GOAWAY, {sent} bytes")
     same(set(others.answers), {200}, "answers to others")
     true(len(others.answers) > 3, f"{len(others.answers)} answers to others")
@@ -85,6 +90,7 @@ FLOODS = {
     "frames of no known type": frame(0x77, 0, 0, bytes(8)) * 200,
 }
 for name, piece in FLOODS.items():
+
     @check(f"a flood of {name} ends with GOAWAY(ENHANCE_YOUR_CALM)", area="abuse")
     def flooded(bench, piece=piece):
         _, pawl = begin(bench)
@@ -94,37 +100,69 @@ for name, piece in FLOODS.items():
 @check("floods of empty DATA and of WINDOW_UPDATE on a stream end with GOAWAY(ENHANCE_YOUR_CALM)", area="abuse")
 def on_stream(bench):
     _, pawl = begin(bench)
-    for piece in (frame(h2raw.DATA, 0, 1) * 200, frame(h2raw.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)) * 200, frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) * 200):
+    for piece in (
+        frame(h2raw.DATA, 0, 1) * 200,
+        frame(h2raw.WINDOW_UPDATE, 0, 1, struct.pack(">I", 1)) * 200,
+        frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) * 200,
+    ):
         import hpack
-        block = hpack.Encoder().encode([(":method", "POST"), (":scheme", "http"), (":path", "/in"), (":authority", "pawl.test")])
+
+        block = hpack.Encoder().encode(
+            [(":method", "POST"), (":scheme", "http"), (":path", "/in"), (":authority", "pawl.test")]
+        )
         flood(bench, pawl, piece, before=frame(h2raw.HEADERS, h2raw.END_HEADERS, 1, block))
 
 
-@check("CONTINUATION without end, empty or full, ends with GOAWAY(ENHANCE_YOUR_CALM); the origin sees nothing", area="abuse")
+@check(
+    "CONTINUATION without end, empty or full, ends with GOAWAY(ENHANCE_YOUR_CALM); the origin sees nothing",
+    area="abuse",
+)
 def continuation(bench):
     origin, pawl = begin(bench)
     head = frame(h2raw.HEADERS, h2raw.END_STREAM, 1, b"\x82\x86\x84")
-    for name, piece in (("empty", frame(h2raw.CONTINUATION, 0, 1) * 100), ("full", frame(h2raw.CONTINUATION, 0, 1, (b"\x40\x01x" + b"\x7f\x81\x7f" + bytes(16000))[:16384])),
-                        ("of one byte", frame(h2raw.CONTINUATION, 0, 1, b"\x82") * 100)):
-        connection = flood(bench, pawl, piece, before=head, codes=(ENHANCE_YOUR_CALM,) if name != "full" else (ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR, 9))
+    for name, piece in (
+        ("empty", frame(h2raw.CONTINUATION, 0, 1) * 100),
+        ("full", frame(h2raw.CONTINUATION, 0, 1, (b"\x40\x01x" + b"\x7f\x81\x7f" + bytes(16000))[:16384])),
+        ("of one byte", frame(h2raw.CONTINUATION, 0, 1, b"\x82") * 100),
+    ):
+        connection = flood(
+            bench,
+            pawl,
+            piece,
+            before=head,
+            codes=(ENHANCE_YOUR_CALM,) if name != "full" else (ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR, 9),
+        )
         true(connection.ended, name)
     same([r for r in origin.requests if r.target != "/other"], [], "requests at the origin")
 
 
-@check("rapid reset: GOAWAY(ENHANCE_YOUR_CALM), no request at the origin for streams already reset (CVE-2023-44487)", area="abuse")
+@check(
+    "rapid reset: GOAWAY(ENHANCE_YOUR_CALM), no request at the origin for streams already reset (CVE-2023-44487)",
+    area="abuse",
+)
 def rapid_reset(bench):
     origin, pawl = begin(bench)
     import hpack
+
     encoder, numbers = hpack.Encoder(), iter(range(1, 1 << 30, 2))
 
     def pairs(count):
         out = []
         for _ in range(50):
             stream = next(numbers)
-            out.append(frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, stream,
-                             encoder.encode([(":method", "GET"), (":scheme", "http"), (":path", "/reset"), (":authority", "pawl.test")])))
+            out.append(
+                frame(
+                    h2raw.HEADERS,
+                    h2raw.END_HEADERS | h2raw.END_STREAM,
+                    stream,
+                    encoder.encode(
+                        [(":method", "GET"), (":scheme", "http"), (":path", "/reset"), (":authority", "pawl.test")]
+                    ),
+                )
+            )
             out.append(frame(h2raw.RST_STREAM, 0, stream, struct.pack(">I", h2raw.CANCEL)))
         return b"".join(out)
+
     flood(bench, pawl, pairs)
     same(origin.count("/reset"), 0, "requests at the origin")
 
@@ -137,7 +175,9 @@ def few_resets(bench):
     octets = b""
     for _ in range(60):
         stream, connection.next = connection.next, connection.next + 2
-        octets += frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, stream, connection.block_of(connection.head("/reset")))
+        octets += frame(
+            h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, stream, connection.block_of(connection.head("/reset"))
+        )
         octets += frame(h2raw.RST_STREAM, 0, stream, struct.pack(">I", h2raw.CANCEL))
     connection.send(octets)
     same(bytes(connection.answer(connection.request("/x")).body), b"hello", "a request afterwards")
@@ -150,16 +190,26 @@ def made_to_reset(bench):
     gate = threading.Event()
     origin.at("/made", Resource(b"late", before_head=lambda r: gate.wait(6), fields=NO_STORE))
     import hpack
+
     encoder, numbers = hpack.Encoder(), iter(range(1, 1 << 30, 2))
 
     def pairs(count):
         out = []
         for _ in range(20):
             stream = next(numbers)
-            out.append(frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, stream,
-                             encoder.encode([(":method", "GET"), (":scheme", "http"), (":path", "/made"), (":authority", "pawl.test")])))
+            out.append(
+                frame(
+                    h2raw.HEADERS,
+                    h2raw.END_HEADERS | h2raw.END_STREAM,
+                    stream,
+                    encoder.encode(
+                        [(":method", "GET"), (":scheme", "http"), (":path", "/made"), (":authority", "pawl.test")]
+                    ),
+                )
+            )
             out.append(frame(h2raw.WINDOW_UPDATE, 0, stream, struct.pack(">I", 0)))  # an error of the stream
         return b"".join(out)
+
     flood(bench, pawl, pairs, codes=(ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR))
     gate.set()
 
@@ -168,7 +218,12 @@ def made_to_reset(bench):
 def bombs(bench):
     origin, pawl = begin(bench)
     memory = pawl.own_rss()
-    for name in ("one large field", "a table of large fields, named over and over", "many fields", "a large field in many frames"):
+    for name in (
+        "one large field",
+        "a table of large fields, named over and over",
+        "many fields",
+        "a large field in many frames",
+    ):
         connection = bench.use(Frames(pawl.address, bench.over))
         fields = connection.head("/bomb")
         if name == "one large field":
@@ -181,14 +236,22 @@ def bombs(bench):
             block = connection.block_of(fields + [("x-bomb", "a" * 3900)]) + bytes([0x80 | 62]) * 16000
         stream, connection.next = connection.next, connection.next + 2
         connection.streams[stream] = h2raw.Stream()
-        pieces = [block[i:i + 16000] for i in range(0, len(block), 16000)]
+        pieces = [block[i : i + 16000] for i in range(0, len(block), 16000)]
         try:
             for i, piece in enumerate(pieces):
-                connection.frame(h2raw.HEADERS if i == 0 else h2raw.CONTINUATION, (h2raw.END_STREAM if i == 0 else 0) | (h2raw.END_HEADERS if i == len(pieces) - 1 else 0), stream, piece)
+                connection.frame(
+                    h2raw.HEADERS if i == 0 else h2raw.CONTINUATION,
+                    (h2raw.END_STREAM if i == 0 else 0) | (h2raw.END_HEADERS if i == len(pieces) - 1 else 0),
+                    stream,
+                    piece,
+                )
         except OSError:
             pass
         answer = connection.answer(stream)
-        true(answer.status == 431 or connection.goaway in (ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR, 9), f"{name}: {answer} {connection}")
+        true(
+            answer.status == 431 or connection.goaway in (ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR, 9),
+            f"{name}: {answer} {connection}",
+        )
         if answer.status == 431:
             true(answer.ended, f"{name}: the answer is not whole: {answer}")
             if connection.goaway is None and not connection.ended:
@@ -207,7 +270,15 @@ def slow_readers(bench):
     memory = pawl.own_rss()
     with Others(pawl) as others:
         for _ in range(10):
-            connection = bench.use(Frames(pawl.address, bench.over, settings=((h2raw.INITIAL_WINDOW_SIZE, (1 << 31) - 1),), credits=False, receive_buffer=16384))
+            connection = bench.use(
+                Frames(
+                    pawl.address,
+                    bench.over,
+                    settings=((h2raw.INITIAL_WINDOW_SIZE, (1 << 31) - 1),),
+                    credits=False,
+                    receive_buffer=16384,
+                )
+            )
             connection.update(0, (1 << 31) - 65536)
             for i in range(10):
                 connection.request("/kept" if i % 2 else "/plain")
@@ -223,13 +294,18 @@ def slow_readers(bench):
 def small_windows(bench):
     _, pawl = begin(bench, listen={"send-timeout": "1s"})
     for window in (0, 1):
-        connection = bench.use(Frames(pawl.address, bench.over, settings=((h2raw.INITIAL_WINDOW_SIZE, window),), credits=False))
+        connection = bench.use(
+            Frames(pawl.address, bench.over, settings=((h2raw.INITIAL_WINDOW_SIZE, window),), credits=False)
+        )
         stream = connection.request("/x")
         connection.wait(lambda: connection.streams[stream].status == 200, 5, "the head")
         end = time.monotonic() + 6
         while connection.streams[stream].reset is None and not connection.ended and time.monotonic() < end:
             connection.pump(0.2)
-        true(connection.streams[stream].reset is not None or connection.ended, f"a stream without progress is held: {connection}")
+        true(
+            connection.streams[stream].reset is not None or connection.ended,
+            f"a stream without progress is held: {connection}",
+        )
         same(get(pawl.address, "/other").status, 200, "another client")
 
 
@@ -237,11 +313,16 @@ def small_windows(bench):
 def errors(bench):
     _, pawl = begin(bench)
     cases = {
-        "DATA on stream 0": (frame(h2raw.DATA, 0, 0, b"x"), (h2raw.PROTOCOL_ERROR,)), "DATA on an idle stream": (frame(h2raw.DATA, 0, 7, b"x"), (h2raw.PROTOCOL_ERROR, h2raw.STREAM_CLOSED)),
-        "an even stream": (frame(h2raw.HEADERS, 5, 2, b"\x82\x86\x84"), (h2raw.PROTOCOL_ERROR,)), "a frame too large": (frame(h2raw.DATA, 0, 1, bytes(20000)), (6,)),
-        "a block that is no HPACK": (frame(h2raw.HEADERS, 5, 1, b"\xff\xff\xff\xff\xff\xff"), (9,)), "CONTINUATION alone": (frame(h2raw.CONTINUATION, 4, 1, b""), (h2raw.PROTOCOL_ERROR,)),
-        "SETTINGS of five bytes": (frame(h2raw.SETTINGS, 0, 0, bytes(5)), (6,)), "a window too large": (frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", (1 << 31) - 1)), (3,)),
-        "PUSH_PROMISE": (frame(h2raw.PUSH_PROMISE, 4, 1, bytes(4)), (h2raw.PROTOCOL_ERROR,)), "PING of four bytes": (frame(h2raw.PING, 0, 0, bytes(4)), (6,)),
+        "DATA on stream 0": (frame(h2raw.DATA, 0, 0, b"x"), (h2raw.PROTOCOL_ERROR,)),
+        "DATA on an idle stream": (frame(h2raw.DATA, 0, 7, b"x"), (h2raw.PROTOCOL_ERROR, h2raw.STREAM_CLOSED)),
+        "an even stream": (frame(h2raw.HEADERS, 5, 2, b"\x82\x86\x84"), (h2raw.PROTOCOL_ERROR,)),
+        "a frame too large": (frame(h2raw.DATA, 0, 1, bytes(20000)), (6,)),
+        "a block that is no HPACK": (frame(h2raw.HEADERS, 5, 1, b"\xff\xff\xff\xff\xff\xff"), (9,)),
+        "CONTINUATION alone": (frame(h2raw.CONTINUATION, 4, 1, b""), (h2raw.PROTOCOL_ERROR,)),
+        "SETTINGS of five bytes": (frame(h2raw.SETTINGS, 0, 0, bytes(5)), (6,)),
+        "a window too large": (frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", (1 << 31) - 1)), (3,)),
+        "PUSH_PROMISE": (frame(h2raw.PUSH_PROMISE, 4, 1, bytes(4)), (h2raw.PROTOCOL_ERROR,)),
+        "PING of four bytes": (frame(h2raw.PING, 0, 0, bytes(4)), (6,)),
     }
     wrong = []
     for name, (octets, codes) in cases.items():

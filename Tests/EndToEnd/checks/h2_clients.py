@@ -1,4 +1,5 @@
-"""nghttp2's clients and Chromium over HTTP/2: load, large bodies, uploads, downloads that break at the origin or on the way."""
+"""nghttp2's clients and Chromium over HTTP/2: load, large bodies, uploads, downloads that break at the origin or on the
+way."""
 
 import hashlib
 import json
@@ -26,11 +27,19 @@ def run(*command, seconds=60, good=(0,)):
     if not shutil.which(command[0]):
         raise Skip(f"{command[0]} is not installed")
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
-    true(done.returncode in good, f"{command[0]} ended with {done.returncode}: {done.stderr[-300:]!r} {done.stdout[-300:]!r}")
+    true(
+        done.returncode in good,
+        f"{command[0]} ended with {done.returncode}: {done.stderr[-300:]!r} {done.stdout[-300:]!r}",
+    )
     return done.stdout
 
 
-@check("h2load: thousands of requests on many streams, all answered with the right sizes", area="client", tags=("h2c",), **SECURE)
+@check(
+    "h2load: thousands of requests on many streams, all answered with the right sizes",
+    area="client",
+    tags=("h2c",),
+    **SECURE,
+)
 def load(bench):
     origin = bench.origin()
     origin.at("/kept", Resource(Content("h2load", 20_000), fields=FRESH))
@@ -38,20 +47,37 @@ def load(bench):
     origin.at("/big", Resource(Content("h2load", 4 * MIB), fields=FRESH))
     pawl = bench.pawl(origin)
     speak = ["--h1"] if bench.over == "tls" else []
-    for target, count, size, streams in (("/kept", 4000, 20_000, 20), ("/plain", 1000, 3_000, 10), ("/big", 60, 4 * MIB, 6)):
-        text = run("h2load", *speak, "-n", str(count), "-c", "10", "-m", str(streams), "-t", "1", pawl.address + target).decode()
-        same(re.findall(r"requests: (\d+) total.* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", text), [(str(count), str(count), "0", "0", "0")], f"{target}: {text[-700:]}")
+    for target, count, size, streams in (
+        ("/kept", 4000, 20_000, 20),
+        ("/plain", 1000, 3_000, 10),
+        ("/big", 60, 4 * MIB, 6),
+    ):
+        text = run(
+            "h2load", *speak, "-n", str(count), "-c", "10", "-m", str(streams), "-t", "1", pawl.address + target
+        ).decode()
+        same(
+            re.findall(r"requests: (\d+) total.* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", text),
+            [(str(count), str(count), "0", "0", "0")],
+            f"{target}: {text[-700:]}",
+        )
         same(re.findall(r"status codes: (\d+) 2xx", text), [str(count)], f"{target}: status codes")
         data = re.search(r"traffic: .*?\((\d+)\) total, .*?\((\d+)\) headers .*?, .*?\((\d+)\) data", text)
         same(int(data.group(3)), count * size, f"{target}: bytes of data")
 
 
-@check("nghttp: bodies from hits, misses and an origin that breaks are whole; uploads arrive", area="client", tags=("h2c",), **H2)
+@check(
+    "nghttp: bodies from hits, misses and an origin that breaks are whole; uploads arrive",
+    area="client",
+    tags=("h2c",),
+    **H2,
+)
 def nghttp(bench):
     origin = bench.origin()
     content = Content("nghttp", 6 * MIB)
     origin.at("/kept", Resource(content, fields=FRESH))
-    origin.at("/broken", Resource(content, ranges=True, etag='"n"', fields=NO_STORE, breaks=break_points([MIB, 4 * MIB])))
+    origin.at(
+        "/broken", Resource(content, ranges=True, etag='"n"', fields=NO_STORE, breaks=break_points([MIB, 4 * MIB]))
+    )
     origin.at("/in", stored)
     pawl = bench.pawl(origin)
     for target in ("/kept", "/kept", "/broken"):
@@ -59,15 +85,29 @@ def nghttp(bench):
         same((len(got), hashlib.sha256(got).hexdigest()), (content.size, content.sha256()), target)
     file = bench.folder / "file"
     file.write_bytes(content.read())
-    same(run("nghttp", "--no-verify-peer", "-d", str(file), pawl.address + "/in").strip(), b"got %d bytes" % content.size, "upload")
+    same(
+        run("nghttp", "--no-verify-peer", "-d", str(file), pawl.address + "/in").strip(),
+        b"got %d bytes" % content.size,
+        "upload",
+    )
     d = Dialect(6)
     fields = [word for name, value in d.version + (d.completes(True),) for word in ("-H", f"{name.lower()}: {value}")]
-    text = run("nghttp", "--no-verify-peer", "-v", "-n", "-d", str(file), *fields, pawl.address + "/in").decode("latin-1")
-    true(re.search(r":status: 104", text) and re.search(r"location: \S+/\.pawl/uploads/", text), f"no 104: {text[-800:]}")
+    text = run("nghttp", "--no-verify-peer", "-v", "-n", "-d", str(file), *fields, pawl.address + "/in").decode(
+        "latin-1"
+    )
+    true(
+        re.search(r":status: 104", text) and re.search(r"location: \S+/\.pawl/uploads/", text), f"no 104: {text[-800:]}"
+    )
     same([len(r.body) for r in asked(origin)], [content.size] * 2, "uploads at the origin")
 
 
-@check("Chromium downloads whole from an origin that breaks and knows no ranges", area="client", seconds=120, over=("h2",), why="it chooses HTTP/2 itself")
+@check(
+    "Chromium downloads whole from an origin that breaks and knows no ranges",
+    area="client",
+    seconds=120,
+    over=("h2",),
+    why="it chooses HTTP/2 itself",
+)
 def broken_origin(bench):
     origin = bench.origin()
     content = Content("h2-chromium", 12_000_000)
@@ -75,7 +115,11 @@ def broken_origin(bench):
     pawl = bench.pawl(origin)
     path = realclients.chromium(pawl.address + "/file", str(bench.folder), bench.over)
     with open(path, "rb") as file:
-        same((os.path.getsize(path), hashlib.file_digest(file, "sha256").hexdigest()), (content.size, content.sha256()), "the file")
+        same(
+            (os.path.getsize(path), hashlib.file_digest(file, "sha256").hexdigest()),
+            (content.size, content.sha256()),
+            "the file",
+        )
     line = pawl.access("/file")[0]
     true("HTTP/2" in str(line), f"spoken: {line}")
 
@@ -111,7 +155,12 @@ async function download(url) {
 </script>"""
 
 
-@check("a page in Chromium goes on with Range and If-Range where its connection was cut", area="client", seconds=120, **BROWSER)
+@check(
+    "a page in Chromium goes on with Range and If-Range where its connection was cut",
+    area="client",
+    seconds=120,
+    **BROWSER,
+)
 def page(bench):
     origin = bench.origin()
     content = Content("h2-page", 12_000_000)
@@ -126,6 +175,7 @@ def page(bench):
             cuts.append(number)
             return (3_000_000, 4_500_000)[len(cuts) - 1], ("fin", "rst")[len(cuts) - 1]
         return None
+
     with Relay(parse_address(pawl.address), plan, rate=40e6, over=bench.over) as relay:
         host = relay.address.replace("127.0.0.1", "localhost")  # where a page may compute digests
         trip = uploadclients.Trip(host, "", content, relay, bench.folder, bench.over)
@@ -134,6 +184,9 @@ def page(bench):
             uploadclients.wait_until(lambda: evaluate("state.end"), 60, "the end of the download")
             state = json.loads(evaluate("JSON.stringify(state)"))
         same((state["end"], state.get("sha"), state["got"]), ("success", content.sha256(), content.size), f"{state}")
-        true(relay.cuts == 2 and any(a.startswith("206 bytes=") for a in state["asked"]), f"{relay.cuts} cuts, {state['asked']}")
+        true(
+            relay.cuts == 2 and any(a.startswith("206 bytes=") for a in state["asked"]),
+            f"{relay.cuts} cuts, {state['asked']}",
+        )
         again = relay.body.get("/file", 0) - content.size
         true(again <= 2_000_000, f"{again} bytes were sent again: {state['asked']}")

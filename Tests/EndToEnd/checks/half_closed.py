@@ -1,4 +1,5 @@
-"""Requests sent in one go before the client ends its side: each is answered, in order; what was cut is not answered as if it were whole."""
+"""Requests sent in one go before the client ends its side: each is answered, in order; what was cut is not answered as
+if it were whole."""
 
 import random
 import threading
@@ -8,7 +9,7 @@ from harness.checks import V1, check, only, same, true
 from harness.client import Client, head
 from harness.content import Content
 from harness.origin import Resource
-from harness.uploads import NO_STORE, Dialect, PREFIX, chunks, stored
+from harness.uploads import NO_STORE, PREFIX, Dialect, chunks, stored
 
 only(V1, "HTTP/2 has no order of answers, and ends streams one by one", __name__)
 
@@ -18,7 +19,9 @@ FRESH = (("Cache-Control", "max-age=600"),)
 
 def begin(bench, **site):
     origin = bench.origin()
-    origin.default = lambda request: Resource(f"{request.method} {request.target} {len(request.body)}".encode(), fields=NO_STORE)
+    origin.default = lambda request: Resource(
+        f"{request.method} {request.target} {len(request.body)}".encode(), fields=NO_STORE
+    )
     origin.at("/hot", Resource(b"hot", fields=FRESH))
     origin.at("/file", Resource(LARGE, fields=FRESH))
     origin.at("/slow", lambda request: Resource(b"slow", fields=NO_STORE, before_head=lambda _: time.sleep(0.01)))
@@ -74,7 +77,7 @@ def talk(address, requests, pause, cut=0):
     """Sends all and FIN; the answers, and how the connection ended. `cut`: bytes left off at the end."""
     raw = b"".join(each[0] for each in requests)
     with Client(address, timeout=8) as client:
-        client.send(raw[:len(raw) - cut])
+        client.send(raw[: len(raw) - cut])
         if pause:
             time.sleep(pause)
         client.finish()
@@ -100,11 +103,12 @@ def everybody(work, count=400, threads=4):
                 number = left.pop()
             try:
                 found = work(number)
-            except Exception as error:  # noqa: BLE001: whatever it is, it is this turn's result
+            except Exception as error:  # whatever it is, it is this turn's result
                 found = f"{type(error).__name__}: {error}"
             if found:
                 with lock:
                     wrong.append(found)
+
     running = [threading.Thread(target=run) for _ in range(threads)]
     for each in running:
         each.start()
@@ -126,6 +130,7 @@ def all_answered(bench, **site):
             if answers != expected:
                 return f"{len(answers)} of {len(expected)}, then {ended}"
             return None if ended == "fin" else f"ended by {ended}"
+
         wrong = everybody(turn, 200)
         if wrong:
             failures.append(f"{name}: {len(wrong)} of 200 ({wrong[0]})")
@@ -142,14 +147,22 @@ def answered_spooled(bench):
     all_answered(bench, **{"plain-uploads": "spool"})
 
 
-@check("a request that FIN cuts is not worked on as if it were whole; those before it are answered", area="half-closed", seconds=120)
+@check(
+    "a request that FIN cuts is not worked on as if it were whole; those before it are answered",
+    area="half-closed",
+    seconds=120,
+)
 def cut_last(bench):
     for mode in ("stream", "spool"):
         origin, pawl = begin_named(bench, mode)
         failures = []
-        for name, last, cuts in (("content", post("/cut"), (1, 50, 100)), ("large content", post("/cut", LARGE), (1, 200_000)),
-                                 ("chunked content", post("/cut", chunked=True), (1, 2, 4, 5, 60)), ("a head", get("/cut"), (1, 2, 20)),
-                                 ("a head with content", post("/cut"), (101, 102, 120))):
+        for name, last, cuts in (
+            ("content", post("/cut"), (1, 50, 100)),
+            ("large content", post("/cut", LARGE), (1, 200_000)),
+            ("chunked content", post("/cut", chunked=True), (1, 2, 4, 5, 60)),
+            ("a head", get("/cut"), (1, 2, 20)),
+            ("a head with content", post("/cut"), (101, 102, 120)),
+        ):
             before = [get("/q1"), get("/hot"), get("/q2")]
             expected = [wanted(each) for each in before]
             for cut in cuts:
@@ -157,12 +170,18 @@ def cut_last(bench):
                 if wrong:
                     failures.append(f"{name} without its last {cut}: {len(wrong)} of 30 ({wrong[0]})")
         same(failures, [], "a request cut by FIN")
-        same([r for r in origin.of("/cut") if r.status is not None], [], f"cut requests that the origin found whole ({mode})")
+        same(
+            [r for r in origin.of("/cut") if r.status is not None],
+            [],
+            f"cut requests that the origin found whole ({mode})",
+        )
 
 
 def begin_named(bench, mode):
     origin = bench.origin()
-    origin.default = lambda request: Resource(f"{request.method} {request.target} {len(request.body)}".encode(), fields=NO_STORE)
+    origin.default = lambda request: Resource(
+        f"{request.method} {request.target} {len(request.body)}".encode(), fields=NO_STORE
+    )
     origin.at("/hot", Resource(b"hot", fields=FRESH))
     pawl = bench.pawl(origin, mode, site={"plain-uploads": mode})
     return origin, pawl

@@ -37,6 +37,7 @@ def goes_on(bench, count, seed, framing="length", size=24 * MIB, pace=16 * MIB):
                     if stop and not killed and time.monotonic() - began[0] >= began[1]:
                         pawl.kill()
                         killed.append(True)
+
                 answer = client.response(sink=sink)
             if fields:
                 resumed += 1
@@ -44,7 +45,11 @@ def goes_on(bench, count, seed, framing="length", size=24 * MIB, pace=16 * MIB):
                     zeros.append((path, got))
                     got = 0
                 else:
-                    same((answer.status, answer.get("Content-Range", "").split("/")[0]), (206, f"bytes {got}-{size - 1}"), f"rest from {got}")
+                    same(
+                        (answer.status, answer.get("Content-Range", "").split("/")[0]),
+                        (206, f"bytes {got}-{size - 1}"),
+                        f"rest from {got}",
+                    )
             got += answer.count
             tag = answer.get("ETag") if answer.status == 200 else tag
             if killed:
@@ -57,7 +62,11 @@ def goes_on(bench, count, seed, framing="length", size=24 * MIB, pace=16 * MIB):
     return zeros, resumed
 
 
-@check("a client that holds more than the catalogue knows goes on after kill -9, also in the midst of the comparison", area="killed", seconds=1800)
+@check(
+    "a client that holds more than the catalogue knows goes on after kill -9, also in the midst of the comparison",
+    area="killed",
+    seconds=1800,
+)
 def length(bench):
     zeros, resumed = goes_on(bench, KILLS, 1)
     true(not zeros, f"{len(zeros)} of {resumed} resumptions began at zero: {zeros[:5]}")

@@ -1,6 +1,5 @@
 """Start, readiness, drain, reload, signals."""
 
-import os
 import signal
 import socket
 import threading
@@ -31,7 +30,11 @@ def drain(bench):
     same(idle.response().status, 200, "a request before")
     for path in gates:
         heads = threading.Event()
-        thread = threading.Thread(target=lambda path=path, heads=heads: got.update({path: get(pawl.address, path, keep=False, on_head=lambda a: heads.set())}))
+        thread = threading.Thread(
+            target=lambda path=path, heads=heads: got.update(
+                {path: get(pawl.address, path, keep=False, on_head=lambda a: heads.set())}
+            )
+        )
         thread.start()
         threads.append(thread)
         true(heads.wait(5), f"no head of {path}")
@@ -43,6 +46,7 @@ def drain(bench):
             return False
         except OSError:
             return True
+
     wait_for(refused, 5, "the refusal of new connections")
     true(pawl.running(), "ended before its transfers")
     same(idle.until_end(3)[1], "fin", "an idle connection during the drain")
@@ -99,7 +103,9 @@ def reload(bench):
     get(pawl.address, "/kept")
     got = {}
     heads = threading.Event()
-    thread = threading.Thread(target=lambda: got.update(a=get(pawl.address, "/long", keep=False, on_head=lambda a: heads.set())))
+    thread = threading.Thread(
+        target=lambda: got.update(a=get(pawl.address, "/long", keep=False, on_head=lambda a: heads.set()))
+    )
     thread.start()
     heads.wait(5)
     text = pawl.file.read_text()
@@ -162,6 +168,7 @@ def leaks(bench):
             with Client(pawl.address) as client:
                 client.request("/plain" if i % 3 == 0 else f"/{i % 50}")
                 client.response(limit=None if i % 2 else 50_000, keep=False)
+
     round_of(300)
     time.sleep(0.5)
     descriptors, memory = pawl.descriptors(), pawl.own_rss()

@@ -7,7 +7,6 @@ from harness.checks import V1, check, only, same, true
 from harness.client import Client, get
 from harness.origin import Origin, RawOrigin
 
-
 only(V1, "bytes that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", __name__)
 
 
@@ -27,7 +26,10 @@ for number in sorted({case[0] for case in malformed.response_cases()}):
     row_check("responses", number, malformed.run_responses)
 
 
-@check("responses (Hygiene, bytes on an idle connection): unsolicited bytes on an idle connection are never an answer", area="malformed")
+@check(
+    "responses (Hygiene, bytes on an idle connection): unsolicited bytes on an idle connection are never an answer",
+    area="malformed",
+)
 def unsolicited(bench):
     sockets = []
 
@@ -41,6 +43,7 @@ def unsolicited(bench):
             Origin._drain(connection)
         except OSError:
             pass
+
     early.wants_connection = True
     origin = bench.origin()
     origin.at("/x", early)
@@ -53,7 +56,11 @@ def unsolicited(bench):
             time.sleep(wait)
 
 
-@check("requests (Hygiene, early final response): see early answers and time limits; a refusal can be read by a client that sends on", area="malformed")
+@check(
+    "requests (Hygiene, early final response): see early answers and time limits; a refusal can be read by a client "
+    "that sends on",
+    area="malformed",
+)
 def lingering(bench):
     with RawOrigin() as origin:
         pawl = bench.pawl(origin.url)
@@ -66,7 +73,9 @@ def lingering(bench):
                 except OSError:
                     pass
                 answer = client.response()
-                same((answer.status, answer.complete), (400, True), f"answer to a client that goes on sending: {answer}")
+                same(
+                    (answer.status, answer.complete), (400, True), f"answer to a client that goes on sending: {answer}"
+                )
 
 
 @check("a head in single bytes, and cut at every place", area="malformed", seconds=90)
@@ -76,7 +85,7 @@ def fragments(bench):
         octets = b"POST /f HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;x=1\r\nhello\r\n0\r\nA: b\r\n\r\n"
         with Client(pawl.address) as client:
             for i in range(len(octets)):
-                client.send(octets[i:i + 1])
+                client.send(octets[i : i + 1])
                 time.sleep(0.0005)
             same(client.response().body, b"ok", "byte by byte")
         for cut in range(1, len(octets)):
@@ -88,13 +97,22 @@ def fragments(bench):
                 same((answer.status, answer.body), (200, b"ok"), f"cut at {cut}")
 
 
-@check("random mutations of valid requests: pawl lives, and what goes on is one clean request each", area="malformed", seconds=120)
+@check(
+    "random mutations of valid requests: pawl lives, and what goes on is one clean request each",
+    area="malformed",
+    seconds=120,
+)
 def mutations(bench):
     import random
     import re
+
     rng = random.Random(5)
-    seeds = [b"GET /z HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-A: b\r\n\r\n", b"POST /z HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
-             b"POST /z HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
+    seeds = [
+        b"GET /z HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-A: b\r\n\r\n",
+        b"POST /z HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
+        b"POST /z HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: "
+        b"close\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ]
     with RawOrigin(lambda c, n, h: (malformed.OK, "keep")) as origin:
         pawl = bench.pawl(origin.url, listen={"header-timeout": "1s"})
         for i in range(1500):
@@ -104,9 +122,20 @@ def mutations(bench):
                 if kind < 0.4:
                     data[at] = rng.choice([0, 9, 10, 13, 32, 44, 58, 59, 127, 128, 255, rng.randrange(256)])
                 elif kind < 0.7:
-                    data[at:at] = rng.choice([b"\r", b"\n", b"\r\n", b" ", b"\0", b":", b"Content-Length: 3\r\n", b"Transfer-Encoding: chunked\r\n"])
+                    data[at:at] = rng.choice(
+                        [
+                            b"\r",
+                            b"\n",
+                            b"\r\n",
+                            b" ",
+                            b"\0",
+                            b":",
+                            b"Content-Length: 3\r\n",
+                            b"Transfer-Encoding: chunked\r\n",
+                        ]
+                    )
                 else:
-                    del data[at:at + rng.randint(1, 4)]
+                    del data[at : at + rng.randint(1, 4)]
             with Client(pawl.address, 0.3) as client:
                 try:
                     client.send(bytes(data))
@@ -118,5 +147,11 @@ def mutations(bench):
         for stream in origin.received:
             for head in re.findall(rb"(?s)((?:GET|POST) [^\r\n]* HTTP/1\.1\r\n.*?\r\n\r\n)", bytes(stream)):
                 names = [line.split(b":")[0].lower() for line in head.split(b"\r\n")[1:] if line]
-                true(names.count(b"host") == 1 and names.count(b"content-length") + names.count(b"transfer-encoding") <= 1, f"forwarded: {head!r}")
-                true(not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n", head), f"forwarded: {head!r}")
+                true(
+                    names.count(b"host") == 1
+                    and names.count(b"content-length") + names.count(b"transfer-encoding") <= 1,
+                    f"forwarded: {head!r}",
+                )
+                true(
+                    not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n", head), f"forwarded: {head!r}"
+                )

@@ -1,4 +1,5 @@
-"""Several URLs of one upstream: a broken transfer goes on at the node that began it, or at another one that is proven to have the same."""
+"""Several URLs of one upstream: a broken transfer goes on at the node that began it, or at another one that is proven
+to have the same."""
 
 import contextlib
 import signal
@@ -17,9 +18,13 @@ from harness.process import wait_for
 MIB = 1 << 20
 NO_STORE = (("Cache-Control", "no-store"),)
 # What the nodes say of equal bytes, each by its number.
-KINDS = {"own strong tags": lambda n: {"etag": f'"node-{n}"', "ranges": True}, "one strong tag": lambda n: {"etag": '"all"', "ranges": True},
-         "own weak tags": lambda n: {"etag": f'W/"node-{n}"'}, "own dates": lambda n: {"last_modified": f"Sun, 0{n + 1} Nov 2026 10:00:00 GMT", "ranges": True},
-         "nothing": lambda n: {}}
+KINDS = {
+    "own strong tags": lambda n: {"etag": f'"node-{n}"', "ranges": True},
+    "one strong tag": lambda n: {"etag": '"all"', "ranges": True},
+    "own weak tags": lambda n: {"etag": f'W/"node-{n}"'},
+    "own dates": lambda n: {"last_modified": f"Sun, 0{n + 1} Nov 2026 10:00:00 GMT", "ranges": True},
+    "nothing": lambda n: {},
+}
 QUICK = {"resume-attempts": "20"}
 
 
@@ -27,7 +32,11 @@ def nodes(bench, count):
     return [bench.origin() for _ in range(count)]
 
 
-@check("two and three nodes with validators of their own: downloads that break several times come whole, kept and unkept", area="nodes", seconds=120)
+@check(
+    "two and three nodes with validators of their own: downloads that break several times come whole, kept and unkept",
+    area="nodes",
+    seconds=120,
+)
 def breaks(bench):
     content = Content("nodes", 3 * MIB)
     for count in (2, 3):
@@ -41,15 +50,29 @@ def breaks(bench):
                         path = f"/{len(cases)}"
                         plan = break_points([600_000, 1_500_000, 2_400_000], how)
                         for number, origin in enumerate(origins):
-                            origin.at(path, lambda r, made=made, number=number, fields=fields, plan=plan: Resource(content, fields=fields, breaks=plan, **made(number)))
+                            origin.at(
+                                path,
+                                lambda r, made=made, number=number, fields=fields, plan=plan: Resource(
+                                    content, fields=fields, breaks=plan, **made(number)
+                                ),
+                            )
                         cases.append((path, kind, fields, how))
             pawl = inner.pawl([origin.url for origin in origins], upstream=QUICK)
             for path, kind, fields, how in cases:
                 answer = get(pawl.address, path, keep=False, timeout=30)
-                same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{count} nodes, {kind}, {fields}, {how}")
+                same(
+                    (answer.status, answer.complete, answer.sha),
+                    (200, True, content.sha256()),
+                    f"{count} nodes, {kind}, {fields}, {how}",
+                )
 
 
-@check("one that goes for good in mid body is made up for by another, which is compared; the log says once that their tags differ", area="nodes", seconds=60)
+@check(
+    "one that goes for good in mid body is made up for by another, which is compared; the log says once that their "
+    "tags differ",
+    area="nodes",
+    seconds=60,
+)
 def gone(bench):
     content = Content("gone", 3 * MIB)
     for kind, made in KINDS.items():
@@ -65,11 +88,14 @@ def gone(bench):
                     # All that it still says is the beginning.
                     return Resource(content, breaks=lambda start, end: Break(max(start, MIB), "rst"), **made(number))
                 return Resource(content, **made(number))
+
             for number, origin in enumerate(origins):
                 origin.at("/x", lambda r, number=number: play(r, number))
             pawl = inner.pawl([origin.url for origin in origins], upstream=QUICK)
             done = {}
-            thread = threading.Thread(target=lambda: done.update(answer=get(pawl.address, "/x", keep=False, timeout=50)))
+            thread = threading.Thread(
+                target=lambda: done.update(answer=get(pawl.address, "/x", keep=False, timeout=50))
+            )
             thread.start()
             wait_for(lambda: first and origins[first[0]].of("/x")[0].ended is not None, 10, "the break")
             origins[first[0]].stop()
@@ -79,7 +105,10 @@ def gone(bench):
             same(len(lines), 1 if kind in ("own strong tags", "own weak tags") else 0, f"{kind}: {lines}")
 
 
-@check("another that has other bytes is never joined: the body ends visibly, or comes whole from the one that began it", area="nodes")
+@check(
+    "another that has other bytes is never joined: the body ends visibly, or comes whole from the one that began it",
+    area="nodes",
+)
 def others(bench):
     content, other = Content("mine", 2 * MIB), Content("others", 2 * MIB)
     for kind, made in KINDS.items():
@@ -91,7 +120,9 @@ def others(bench):
             for number, origin in enumerate(origins):
                 mine = content if number == 0 else other
                 for turn in range(6):
-                    origin.at(f"/{turn}", Resource(mine, breaks=break_points([500_000, 1_200_000], "rst"), **made(number)))
+                    origin.at(
+                        f"/{turn}", Resource(mine, breaks=break_points([500_000, 1_200_000], "rst"), **made(number))
+                    )
             pawl = inner.pawl([origin.url for origin in origins], upstream={"resume-attempts": "6"})
             for turn in range(6):
                 answer = get(pawl.address, f"/{turn}", timeout=40)
@@ -100,7 +131,10 @@ def others(bench):
                 true(answer.complete, f"{kind}: the node that began it still has it: {answer}")
 
 
-@check("stale bodies are validated under the tags of all nodes, once these are proven equal: no fetch after that", area="nodes")
+@check(
+    "stale bodies are validated under the tags of all nodes, once these are proven equal: no fetch after that",
+    area="nodes",
+)
 def validated(bench):
     content = Content("validated", MIB)
     origins = nodes(bench, 2)
@@ -117,7 +151,10 @@ def validated(bench):
     wholes = [r for origin in origins for r in origin.of("/x") if r.status == 200]
     same(len(wholes), 2, "one fetch from each")
     last = [origin.of("/x")[-1].get("If-None-Match") for origin in origins]
-    true(all('"node-0"' in tag and '"node-1"' in tag for tag in last[:1] + last[1:] if tag), f"tags that are offered: {last}")
+    true(
+        all('"node-0"' in tag and '"node-1"' in tag for tag in last[:1] + last[1:] if tag),
+        f"tags that are offered: {last}",
+    )
     for tag in tags:
         answer = get(pawl.address, "/x", fields=(("Range", "bytes=1000-"), ("If-Range", tag)), keep=False)
         same((answer.status, answer.sha), (206, content.sha256(1000)), f"a rest under {tag}")
@@ -178,7 +215,9 @@ def silent(bench):
     origins = answering(bench, 2)
     release = threading.Event()
     origins[0].default = Resource(b"late", before_head=lambda r: release.wait(20))
-    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"response-timeout": "1s", "max-rest": "1m"})
+    pawl = bench.pawl(
+        [origin.url for origin in origins], site=DIRECT, upstream={"response-timeout": "1s", "max-rest": "1m"}
+    )
     same(ask(pawl, "/first", "POST", b"x").status, 504, "the one that meets it")
     begun = time.monotonic()
     statuses = [ask(pawl, f"/{turn}").status for turn in range(10)]
@@ -193,7 +232,9 @@ def silent(bench):
 def erring(bench):
     origins = answering(bench, 2)
     origins[0].default = Resource(b"broken", status=503)
-    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"rest-after-errors": "3", "connect-timeout": "5s"})
+    pawl = bench.pawl(
+        [origin.url for origin in origins], site=DIRECT, upstream={"rest-after-errors": "3", "connect-timeout": "5s"}
+    )
     begun = time.monotonic()
     for turn in range(16):
         ask(pawl, f"/{turn}")
@@ -211,22 +252,30 @@ def erring(bench):
     same(len(events(pawl, "node-down")), 1, "no more news")
 
 
-@check("the last one that works goes on, whatever it answers; a limit of 0 rests nobody for errors", area="nodes", **CHOICE)
+@check(
+    "the last one that works goes on, whatever it answers; a limit of 0 rests nobody for errors", area="nodes", **CHOICE
+)
 def last(bench):
     origin = bench.origin()
     origin.default = Resource(b"broken", status=500)
-    pawl = bench.pawl([origin.url, f"http://127.0.0.1:{closed_port()}"], site=DIRECT, upstream={"rest-after-errors": "2"})
+    pawl = bench.pawl(
+        [origin.url, f"http://127.0.0.1:{closed_port()}"], site=DIRECT, upstream={"rest-after-errors": "2"}
+    )
     for turn in range(20):
         same((ask(pawl, f"/{turn}").status, len(origin.requests)), (500, turn + 1), "an answer of the last one")
     origins = answering(bench, 2)
     origins[0].default = Resource(b"broken", status=500)
-    patient = bench.pawl([origin.url for origin in origins], name="patient", site=DIRECT, upstream={"rest-after-errors": "0"})
+    patient = bench.pawl(
+        [origin.url for origin in origins], name="patient", site=DIRECT, upstream={"rest-after-errors": "0"}
+    )
     for turn in range(20):
         ask(patient, f"/{turn}")
     same(served(origins), [10, 10], "with a limit of 0")
 
 
-@check("what may change something is sent to one node, once; a connect that is refused moves on", area="nodes", **CHOICE)
+@check(
+    "what may change something is sent to one node, once; a connect that is refused moves on", area="nodes", **CHOICE
+)
 def unsafe(bench):
     origins = nodes(bench, 2)
     for origin in origins:
@@ -244,7 +293,10 @@ def unsafe(bench):
             same(ask(pawl, "/break", method, body).status, 502, f"{method}, broken off")
             counts = sorted(len(origin.of("/break")) for origin in origins)
             # A DELETE over a connection that was idle may be repeated (RFC 9110 9.2.2): at the same node.
-            true(counts[0] == 0 and counts[1] in ((1, 2) if method == "DELETE" and reuse else (1,)), f"{method}: {counts}")
+            true(
+                counts[0] == 0 and counts[1] in ((1, 2) if method == "DELETE" and reuse else (1,)),
+                f"{method}: {counts}",
+            )
     for origin in origins:
         origin.forget()
     same(ask(pawl, "/break").status, 502, "a GET that both break off")
@@ -258,10 +310,16 @@ def unsafe(bench):
     port = closed_port()
     other = bench.pawl([f"http://127.0.0.1:{port}", moved.url], name="moved", site=DIRECT)
     for turn in range(4):
-        same((ask(other, "/", "POST", b"x").status, len(moved.requests)), (200, turn + 1), "a POST past a node that refuses")
+        same(
+            (ask(other, "/", "POST", b"x").status, len(moved.requests)),
+            (200, turn + 1),
+            "a POST past a node that refuses",
+        )
 
 
-@check("checks take a node out and bring it back, each said once; a reload begins and ends them", area="nodes", **CHOICE)
+@check(
+    "checks take a node out and bring it back, each said once; a reload begins and ends them", area="nodes", **CHOICE
+)
 def checked(bench):
     origins = answering(bench, 2)
     state = {"up": 200}
@@ -271,7 +329,11 @@ def checked(bench):
     pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream=checks)
     wait_for(lambda: all(origin.count("/up") > 2 for origin in origins), 10, "checks")
     asked = origins[0].of("/up")[0]
-    same((asked.method, asked.get("Host"), asked.get("User-Agent"), asked.get("Connection")), ("GET", f"127.0.0.1:{origins[0].port}", "pawl", "close"), "a check")
+    same(
+        (asked.method, asked.get("Host"), asked.get("User-Agent"), asked.get("Connection")),
+        ("GET", f"127.0.0.1:{origins[0].port}", "pawl", "close"),
+        "a check",
+    )
     for down, why in ((503, "status 503"), (302, "status 302")):
         before = len(events(pawl, "node-down"))
         state["up"] = down
@@ -317,15 +379,28 @@ def checked_tls(bench):
     wait_for(lambda: origins[0].count("/up") > 2, 10, "checks of the one that is right")
     wait_for(lambda: events(pawl, "node-down"), 10, "the news of the other")
     down = events(pawl, "node-down")
-    true(len(down) == 1 and origins[1].url in down[0] and "tls_certificate_error" in down[0], f"the one nobody trusts: {down}")
+    true(
+        len(down) == 1 and origins[1].url in down[0] and "tls_certificate_error" in down[0],
+        f"the one nobody trusts: {down}",
+    )
     for turn in range(4):
         same(ask(pawl, f"/{turn}").status, 200, "a request")
 
 
-@check("checks that fail everywhere keep nobody from being asked, and one that is silent is out as well", area="nodes", **CHOICE)
+@check(
+    "checks that fail everywhere keep nobody from being asked, and one that is silent is out as well",
+    area="nodes",
+    **CHOICE,
+)
 def unchecked(bench):
     origins = answering(bench, 2)
-    checks = {"check-path": "/up", "check-interval": "50ms", "check-timeout": "200ms", "check-fall": "1", "check-rise": "1"}
+    checks = {
+        "check-path": "/up",
+        "check-interval": "50ms",
+        "check-timeout": "200ms",
+        "check-fall": "1",
+        "check-rise": "1",
+    }
     held = threading.Event()
     origins[0].at("/up", Resource(b"", status=404))
     origins[1].at("/up", Resource(b"", before_head=lambda r: held.wait(20)))
@@ -386,7 +461,11 @@ def least(bench):
     same(served(origins), [5, 5], "in turn, once none is busy")
 
 
-@check("by hash a target stays with its node; one that goes moves its own share alone, and has it again when it is back", area="nodes", **CHOICE)
+@check(
+    "by hash a target stays with its node; one that goes moves its own share alone, and has it again when it is back",
+    area="nodes",
+    **CHOICE,
+)
 def hashed(bench):
     origins = answering(bench, 3)
     pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"balance": "hash", "max-rest": "1s"})
@@ -397,7 +476,11 @@ def hashed(bench):
             origin.forget()
         for target in targets:
             same(ask(pawl, target).status, 200, target)
-        return {target: [n for n, origin in enumerate(origins) if any(r.target == target for r in origin.requests)] for target in targets}
+        return {
+            target: [n for n, origin in enumerate(origins) if any(r.target == target for r in origin.requests)]
+            for target in targets
+        }
+
     first = owners()
     true(all(len(found) == 1 for found in first.values()), f"one each: {first}")
     true(all(sum(found == [n] for found in first.values()) > 5 for n in range(3)), f"shares: {first}")
@@ -405,7 +488,11 @@ def hashed(bench):
     port = origins[0].port
     origins[0].stop()
     without = owners()
-    same({t: f for t, f in without.items() if first[t] != [0]}, {t: f for t, f in first.items() if f != [0]}, "the shares of those that stayed")
+    same(
+        {t: f for t, f in without.items() if first[t] != [0]},
+        {t: f for t, f in first.items() if f != [0]},
+        "the shares of those that stayed",
+    )
     origins[0] = Origin(port=port)
     with origins[0]:
         origins[0].default = OK

@@ -2,8 +2,6 @@
 
 import json
 import re
-import threading
-import time
 
 from harness.checks import check, same, true
 from harness.client import Client, get
@@ -13,7 +11,9 @@ from harness.process import wait_for
 
 MIB = 1 << 20
 FRESH = (("Cache-Control", "max-age=600"),)
-COMBINED = re.compile(r'127\.0\.0\.1 - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "([^"]*)" (\d{3}) (\d+) "([^"]*)" "([^"]*)"')
+COMBINED = re.compile(
+    r'127\.0\.0\.1 - \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "([^"]*)" (\d{3}) (\d+) "([^"]*)" "([^"]*)"'
+)
 
 
 @check("combined is nginx's, with its escapes", area="log")
@@ -29,7 +29,11 @@ def combined(bench):
     version = "HTTP/1.1" if bench.is_1_1 else "HTTP/2.0"
     for line in lines:
         true(COMBINED.fullmatch(line), f"not combined: {line}")
-    same(COMBINED.fullmatch(lines[0]).groups(), (f"GET /a?b=c {version}", "200", "10", "http://r/", "agent \\x221\\x22 \\x5C \\xE9"), "first line")
+    same(
+        COMBINED.fullmatch(lines[0]).groups(),
+        (f"GET /a?b=c {version}", "200", "10", "http://r/", "agent \\x221\\x22 \\x5C \\xE9"),
+        "first line",
+    )
     same(COMBINED.fullmatch(lines[1]).groups(), (f"HEAD /a?b=c {version}", "200", "0", "-", "-"), "second line")
 
 
@@ -48,7 +52,14 @@ def json_lines(bench):
     origin.at("/hit", Resource(b"0123456789", fields=FRESH))
     origin.at("/ranges", Resource(content, ranges=True, etag='"j"', fields=FRESH, breaks=break_points([MIB, 2 * MIB])))
     origin.at("/replay", Resource(content, fields=FRESH, breaks=break_points([MIB])))
-    origin.at("/change", lambda r: Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0 else Resource(content.changed(5), fields=FRESH))
+    origin.at(
+        "/change",
+        lambda r: (
+            Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+            if r.serial == 0
+            else Resource(content.changed(5), fields=FRESH)
+        ),
+    )
     origin.at("/leave", Resource(Content("leave", 1 << 30), fields=(("Cache-Control", "no-store"),)))
     pawl = bench.pawl(origin, upstream={"resume-attempts": 3})
     get(pawl.address, "/hit")
@@ -65,11 +76,17 @@ def json_lines(bench):
         by.setdefault(value(line, "target") or value(line, "uri") or value(line, "path"), []).append(line)
     hit = next(line for line in by["/hit"] if "me-1" in json.dumps(line))
     same((value(hit, "bytes", "cache"), value(hit, "bytes", "origin")), (10, 0), f"hit: {hit}")
-    true(value(by["/ranges"][0], "origin", "resumes") == 2 or value(by["/ranges"][0], "resumes") == 2, f"resumes: {by['/ranges'][0]}")
+    true(
+        value(by["/ranges"][0], "origin", "resumes") == 2 or value(by["/ranges"][0], "resumes") == 2,
+        f"resumes: {by['/ranges'][0]}",
+    )
     true((value(by["/ranges"][0], "resumed") or 0) >= 3 * MIB - 65536, f"resumed: {by['/ranges'][0]}")
     true((value(by["/replay"][0], "replayed") or 0) >= MIB - 65536, f"replayed: {by['/replay'][0]}")
     true("client" in str(value(by["/leave"][0], "ended")), f"who ended: {by['/leave'][0]}")
-    true(str(value(by["/change"][0], "ended")) in ("origin", "pawl") and value(by["/change"][0], "reason"), f"who ended: {by['/change'][0]}")
+    true(
+        str(value(by["/change"][0], "ended")) in ("origin", "pawl") and value(by["/change"][0], "reason"),
+        f"who ended: {by['/change'][0]}",
+    )
     same(value(by["/ranges"][0], "status"), 200, "status")
     true(all(value(line, "request", "id") or value(line, "id") for line in lines), "request ids")
 
@@ -79,7 +96,14 @@ def events(bench):
     origin = bench.origin()
     content = Content("events", 2 * MIB)
     origin.at("/resumed", Resource(content, ranges=True, etag='"j"', fields=FRESH, breaks=break_points([MIB])))
-    origin.at("/cut", lambda r: Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0 else Resource(content.changed(5), fields=FRESH))
+    origin.at(
+        "/cut",
+        lambda r: (
+            Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+            if r.serial == 0
+            else Resource(content.changed(5), fields=FRESH)
+        ),
+    )
     pawl = bench.pawl(origin, upstream={"resume-attempts": 3}, pawl={"log-level": "info"})
     for path in ("/resumed", "/cut"):
         get(pawl.address, path, keep=False)
@@ -89,7 +113,10 @@ def events(bench):
     true(any(("cut" in l or "chang" in l or "differ" in l) for l in line("/cut")), f"{line('/cut')}")
     for each in pawl.log().splitlines():
         if "/resumed" in each or "/cut" in each:
-            true(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|notice|warning|error) \S+", each), f"form of {each!r}")
+            true(
+                re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|notice|warning|error) \S+", each),
+                f"form of {each!r}",
+            )
 
 
 @check("hostile request lines stay one line and valid JSON", area="log")
@@ -97,8 +124,12 @@ def hostile(bench):
     origin = bench.origin()
     origin.default = Resource(b"x")
     pawl = bench.pawl(origin)
-    get(pawl.address, '/"\'<>%0a%0d', fields=(("User-Agent", 'a"b\\c\td\xe9\xff'), ("Referer", "\x80\x81")))
-    wait_for(lambda: (pawl.folder / "access.log").exists() and (pawl.folder / "access.log").read_bytes().count(b"\n") >= 1, 5, "a line")
+    get(pawl.address, "/\"'<>%0a%0d", fields=(("User-Agent", 'a"b\\c\td\xe9\xff'), ("Referer", "\x80\x81")))
+    wait_for(
+        lambda: (pawl.folder / "access.log").exists() and (pawl.folder / "access.log").read_bytes().count(b"\n") >= 1,
+        5,
+        "a line",
+    )
     data = (pawl.folder / "access.log").read_bytes()
     same(len(data.splitlines()), 1, "lines")
     json.loads(data)

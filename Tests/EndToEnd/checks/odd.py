@@ -1,4 +1,5 @@
-"""One client's odd request says nothing of what others hold a part of: whatever the origin answers to it, their resumptions go on."""
+"""One client's odd request says nothing of what others hold a part of: whatever the origin answers to it, their
+resumptions go on."""
 
 import threading
 
@@ -11,17 +12,26 @@ MIB = 1 << 20
 CONTENT = Content("legacy", 2 * MIB)
 
 REQUESTS = {
-    "odd": (("X-Odd", "1"),), "agent": (("User-Agent", "scanner"),), "accept": (("Accept", "x/y"),), "range": (("Range", "bytes=5-9"),),
-    "authorization": (("Authorization", "Basic eDp5"),), "no-store": (("Cache-Control", "no-store"),),
-    "no-cache": (("Cache-Control", "no-cache"),), "cookie": (("Cookie", "a=1"),), "override": (("X-HTTP-Method-Override", "PUT"),),
+    "odd": (("X-Odd", "1"),),
+    "agent": (("User-Agent", "scanner"),),
+    "accept": (("Accept", "x/y"),),
+    "range": (("Range", "bytes=5-9"),),
+    "authorization": (("Authorization", "Basic eDp5"),),
+    "no-store": (("Cache-Control", "no-store"),),
+    "no-cache": (("Cache-Control", "no-cache"),),
+    "cookie": (("Cookie", "a=1"),),
+    "override": (("X-HTTP-Method-Override", "PUT"),),
 }
 FRESH = ("Cache-Control", "max-age=60")
 ANSWERS = {status: {"status": status} for status in (204, 400, 401, 403, 404, 410, 413, 429, 500, 503)}
 ANSWERS |= {f"{status} fresh": {"status": status, "fields": (FRESH,)} for status in (400, 404, 429, 500, 503)}
 ANSWERS |= {
-    "no-store": {"fields": (("Cache-Control", "no-store"),)}, "private": {"fields": (("Cache-Control", "private"),)},
-    "cookie": {"fields": (("Set-Cookie", "a=1"),)}, "redirection": {"status": 302, "fields": (("Location", "/login"),)},
-    "redirection, fresh": {"status": 302, "fields": (("Location", "/login"), FRESH)}, "vary": {"fields": (("Vary", "*"),)},
+    "no-store": {"fields": (("Cache-Control", "no-store"),)},
+    "private": {"fields": (("Cache-Control", "private"),)},
+    "cookie": {"fields": (("Set-Cookie", "a=1"),)},
+    "redirection": {"status": 302, "fields": (("Location", "/login"),)},
+    "redirection, fresh": {"status": 302, "fields": (("Location", "/login"), FRESH)},
+    "vary": {"fields": (("Vary", "*"),)},
 }
 
 
@@ -30,7 +40,8 @@ def rest(pawl, path, tag):
 
 
 def spoiled(bench, fields=(), is_filling=False):
-    """Of all requests and answers those after which the rest of a body that another client holds half of begins anew."""
+    """Of all requests and answers those after which the rest of a body that another client holds half of begins
+    anew."""
     origin, found = bench.origin(), []
     pawl = bench.pawl(origin, pawl={"log-level": "error"})
     for name, asked in REQUESTS.items():
@@ -41,6 +52,7 @@ def spoiled(bench, fields=(), is_filling=False):
                 if turn["odd"]:
                     return Resource(b"no\n" if "status" in options else CONTENT, **options)
                 return Resource(CONTENT, fields=fields, gates=((3 * MIB // 2, gate),) if is_filling else ())
+
             origin.at(path, resource)
             with Client(pawl.address) as client:
                 client.request(path)
@@ -55,7 +67,11 @@ def spoiled(bench, fields=(), is_filling=False):
     return found
 
 
-@check("after whatever the origin says to one client the rest of a stored body is there for another", area="odd", seconds=120)
+@check(
+    "after whatever the origin says to one client the rest of a stored body is there for another",
+    area="odd",
+    seconds=120,
+)
 def stored(bench):
     same(spoiled(bench), [], "where it began anew")
 
@@ -70,7 +86,10 @@ def filling(bench):
     same(spoiled(bench, is_filling=True), [], "where it began anew")
 
 
-@check("errors for one client's requests push nobody's body out, however many, and what comes after is compared with it", area="odd")
+@check(
+    "errors for one client's requests push nobody's body out, however many, and what comes after is compared with it",
+    area="odd",
+)
 def many(bench):
     origin = bench.origin()
     origin.at("/x", lambda r: Resource(b"no\n", status=503, fields=(FRESH,)) if r.get("X-Odd") else Resource(CONTENT))
@@ -93,6 +112,7 @@ def refused(bench):
             if r.serial == 0:
                 return Resource(CONTENT, breaks=lambda start, end: Break(3 * MIB // 2, "fin"))
             return Resource(b"no\n", status=status) if r.get("X-First") else Resource(CONTENT)
+
         origin.at(path, resource)
     pawl = bench.pawl(origin)
     for status in (400, 401, 403, 302):

@@ -1,4 +1,5 @@
-"""Small bodies, which lie in files together: over kills, restarts and damage, and when there is no room for all of them."""
+"""Small bodies, which lie in files together: over kills, restarts and damage, and when there is no room for all of
+them."""
 
 import random
 
@@ -56,7 +57,11 @@ def restarts(bench):
     same(origin.count("/0"), 1, "requests at the origin")
 
 
-@check("kill -9 while small bodies come, again and again: no answer is a wrong one, before and after", area="packs", seconds=90)
+@check(
+    "kill -9 while small bodies come, again and again: no answer is a wrong one, before and after",
+    area="packs",
+    seconds=90,
+)
 def kills(bench):
     rng, origin, pages = random.Random(7), bench.origin(), contents()
     serve(origin, pages)
@@ -74,7 +79,9 @@ def kills(bench):
     same(ask_all(pawl, pages), COUNT, "hits at the end")
 
 
-@check("whatever bytes of a pack are damaged, nobody gets one of them; the rest is still there", area="packs", seconds=90)
+@check(
+    "whatever bytes of a pack are damaged, nobody gets one of them; the rest is still there", area="packs", seconds=90
+)
 def damage(bench):
     rng, origin, pages = random.Random(11), bench.origin(), contents()
     serve(origin, pages, etag='"p"', ranges=True)
@@ -110,7 +117,11 @@ def damage(bench):
         ask_all(pawl, pages)
 
 
-@check("in a cache that is too small for all, what is asked for often stays, and what is given is right", area="packs", seconds=120)
+@check(
+    "in a cache that is too small for all, what is asked for often stays, and what is given is right",
+    area="packs",
+    seconds=120,
+)
 def evicts(bench):
     origin, pages = bench.origin(), contents(3000, "small", 60_000)
     serve(origin, pages)
@@ -118,7 +129,7 @@ def evicts(bench):
     pawl = bench.pawl(origin, cache={"max-size": "64M", "memory": "0"})
     rest = list(pages.items())
     for start in range(0, len(rest), 200):
-        ask_all(pawl, dict(rest[start:start + 200]))
+        ask_all(pawl, dict(rest[start : start + 200]))
         ask_all(pawl, often)
     true(sum(f.stat().st_size for f in files(pawl, "packs")) <= 64 << 20, "the cache keeps to its size")
     true(ask_all(pawl, often) >= 10, "what is asked for often is there")
@@ -145,4 +156,6 @@ def outdated(bench):
             client.request("/x")
             client.response()
         pawl.restart(hard=True)
-        same(get(pawl.address, "/x", keep=True).body == whole(versions[number]), True, f"version {number} after kill -9")
+        same(
+            get(pawl.address, "/x", keep=True).body == whole(versions[number]), True, f"version {number} after kill -9"
+        )

@@ -1,4 +1,5 @@
-"""A poisoned URL: requests of one client with fields of its choice, and after each what a plain GET of another one gets; before an origin that takes
+"""A poisoned URL: requests of one client with fields of its choice, and after each what a plain GET of another one
+gets; before an origin that takes
 offence (harness/touchy.py). `Tests/Acceptance/run poison` does the same a hundred thousand times.
 """
 
@@ -18,15 +19,25 @@ COUNT, SECONDS = 3000, 30
 def scene(bench):
     origin = bench.origin()
     routes = {f"route:main/{name}": {"path": f"/{name}/*", **settings} for name, settings in poison.SETTINGS.items()}
-    return origin, Touchy(origin), bench.pawl(origin, pawl={"log-level": "error"}, upstream={"max-connections": "256"}, extra=routes)
+    return (
+        origin,
+        Touchy(origin),
+        bench.pawl(origin, pawl={"log-level": "error"}, upstream={"max-connections": "256"}, extra=routes),
+    )
 
 
 @check("whatever one client asks, a plain GET of another gets what it would have got", area="poison", seconds=150)
 def random_requests(bench):
     origin, touchy, pawl = scene(bench)
-    played, found, words = poison.run(pawl.address, touchy, poison.cases(7, COUNT), forget=origin.forget, seconds=SECONDS)
+    played, found, words = poison.run(
+        pawl.address, touchy, poison.cases(7, COUNT), forget=origin.forget, seconds=SECONDS
+    )
     counts = dict(collections.Counter(answer.get("X-Poison") or what.partition(":")[0] for what, answer, _ in found))
-    true(not found, f"{counts} in {played} cases, such as: " + " || ".join(f"{what}: {case}: {answer}" for what, answer, case in found[:3]))
+    true(
+        not found,
+        f"{counts} in {played} cases, such as: "
+        + " || ".join(f"{what}: {case}: {answer}" for what, answer, case in found[:3]),
+    )
     true(played >= COUNT / 4, f"only {played} cases within {SECONDS} s")
     true(words["hit"] >= played / 5, f"a cache that keeps nothing proves nothing: {dict(words)}")
 

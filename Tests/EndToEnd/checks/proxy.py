@@ -10,9 +10,9 @@ import time
 
 from harness import certificates
 from harness.checks import V1, check, same, timely, true
-from harness.client import Client, get, head, raw
+from harness.client import Client, get, head
 from harness.content import Comparer, Content
-from harness.origin import Break, Origin, RawOrigin, Resource, always_break, break_points
+from harness.origin import Break, Origin, RawOrigin, Resource, break_points
 from harness.process import free_port, wait_for
 
 SHORT = (b"one", b"\0\xff\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n")
@@ -32,7 +32,9 @@ def once(data, end="keep"):
 def pipelining(bench):
     origin = bench.origin()
     for i in range(20):
-        origin.at(f"/{i}", Resource(b"body %d" % i, before_head=(lambda r: time.sleep(0.2)) if i % 5 == 0 else None, **PLAIN))
+        origin.at(
+            f"/{i}", Resource(b"body %d" % i, before_head=(lambda r: time.sleep(0.2)) if i % 5 == 0 else None, **PLAIN)
+        )
     pawl = bench.pawl(origin)
     with Client(pawl.address) as client:
         for i in range(3):
@@ -56,7 +58,12 @@ def pipelined_mix(bench):
         same([client.response().body for _ in range(4)], [b"slow", b"hit", b"got abc", b"hit"], "answers")
 
 
-@check("Connection: close, HTTP/1.0 and HTTP/1.0 keep-alive clients", area="proxy", over=V1, why="HTTP/2 has no Connection field and one version")
+@check(
+    "Connection: close, HTTP/1.0 and HTTP/1.0 keep-alive clients",
+    area="proxy",
+    over=V1,
+    why="HTTP/2 has no Connection field and one version",
+)
 def versions(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"x" * 1000, framing="chunked", **PLAIN))
@@ -106,7 +113,12 @@ def framings(bench):
 @check("request bodies pass with their framing and arrive whole", area="proxy")
 def request_bodies(bench):
     origin = bench.origin()
-    origin.at("/in", lambda r: Resource(b"%d %s" % (len(r.body), __import__("hashlib").sha256(r.body).hexdigest().encode()), **PLAIN))
+    origin.at(
+        "/in",
+        lambda r: Resource(
+            b"%d %s" % (len(r.body), __import__("hashlib").sha256(r.body).hexdigest().encode()), **PLAIN
+        ),
+    )
     pawl = bench.pawl(origin)
     content = Content("up", 3_000_000)
     expected = b"%d %s" % (content.size, content.sha256().encode())
@@ -124,7 +136,11 @@ def request_bodies(bench):
         client.request("/in", "POST", body=b"")
         same(client.response().body[:2], b"0 ", "an empty POST on the same connection")
     forwarded = [r for r in origin.of("/in") if r.method == "POST"][1]
-    same(len(forwarded.all("Content-Length")) + len(forwarded.all("Transfer-Encoding")), 1, "framing fields at the origin")
+    same(
+        len(forwarded.all("Content-Length")) + len(forwarded.all("Transfer-Encoding")),
+        1,
+        "framing fields at the origin",
+    )
 
 
 @check("Expect: 100-continue is answered before the body, other expectations are 417", area="proxy")
@@ -137,6 +153,7 @@ def expect(bench):
         request.status = 413
         connection.settimeout(1)
         Origin._drain(connection)
+
     refuse.wants_connection = True
     origin.at("/refuse", refuse)
     pawl = bench.pawl(origin)
@@ -158,8 +175,11 @@ def expect(bench):
 @check("every 1xx passes (102, 103, 104), not to HTTP/1.0; 100 without Expect", area="proxy")
 def interim(bench):
     origin = bench.origin()
-    interims = (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
-                b"HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n")
+    interims = (
+        b"HTTP/1.1 102 Processing\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
+        b"HTTP/1.1 104 Upload Resumption Supported\r\nLocation: /u/1\r\nUpload-Draft-Interop-Version: 6\r\n\r\n",
+    )
     origin.at("/x", Resource(b"final", interim=interims, **PLAIN))
     origin.at("/kept", Resource(b"final", interim=interims[1:2], fields=(("Cache-Control", "max-age=60"),)))
     pawl = bench.pawl(origin)
@@ -183,6 +203,7 @@ def early(bench):
         connection.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
         connection.shutdown(socket.SHUT_WR)
         time.sleep(0.5)
+
     refuse.wants_connection = True
     origin.at("/refuse", refuse)
     pawl = bench.pawl(origin)
@@ -209,7 +230,9 @@ def half_close(bench):
     origin = bench.origin()
     content = Content("half", 3_000_000)
     origin.at("/x", Resource(content, before_head=lambda r: time.sleep(0.3), **PLAIN))
-    origin.at("/kept", Resource(content, before_head=lambda r: time.sleep(0.3), fields=(("Cache-Control", "max-age=60"),)))
+    origin.at(
+        "/kept", Resource(content, before_head=lambda r: time.sleep(0.3), fields=(("Cache-Control", "max-age=60"),))
+    )
     pawl = bench.pawl(origin)
     for path in ("/x", "/kept", "/kept"):
         with Client(pawl.address) as client:
@@ -226,8 +249,10 @@ def upgrade(bench):
     def tunnel(request, connection, buffer):
         seen["fields"] = request.fields
         accept = websocket_accept(request.get("Sec-WebSocket-Key"))  # over HTTP/2 the key is pawl's own
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                           b"Sec-WebSocket-Accept: " + accept.encode() + b"\r\n\r\nhello from the first packet")
+        connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Accept: " + accept.encode() + b"\r\n\r\nhello from the first packet"
+        )
         if buffer:
             connection.sendall(buffer)
         while True:
@@ -236,12 +261,20 @@ def upgrade(bench):
                 break
             connection.sendall(data[::-1] if data in SHORT else data)
         connection.sendall(b"bye")
+
     tunnel.wants_connection = True
     origin.at("/ws", tunnel)
     pawl = bench.pawl(origin)
     with Client(pawl.address) as client:
-        client.request("/ws", fields=(("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Key", KEY),
-                                      ("Sec-WebSocket-Version", "13")))
+        client.request(
+            "/ws",
+            fields=(
+                ("Connection", "Upgrade"),
+                ("Upgrade", "websocket"),
+                ("Sec-WebSocket-Key", KEY),
+                ("Sec-WebSocket-Version", "13"),
+            ),
+        )
         answer = client.response()
         same((answer.status, answer.get("Sec-WebSocket-Accept")), (101, websocket_accept(KEY)), "the switch")
         same((answer.get("Upgrade") or "").lower(), "websocket", "Upgrade field")
@@ -270,7 +303,12 @@ def upgrade(bench):
     same({k.lower(): v for k, v in seen["fields"]}.get("upgrade"), "websocket", "Upgrade at the origin")
 
 
-@check("an upgrade the origin does not take is an ordinary answer; h2c is never passed on", area="proxy", over=V1, why="Upgrade is of HTTP/1.1")
+@check(
+    "an upgrade the origin does not take is an ordinary answer; h2c is never passed on",
+    area="proxy",
+    over=V1,
+    why="Upgrade is of HTTP/1.1",
+)
 def upgrade_refused(bench):
     origin = bench.origin()
     origin.at("/x", Resource(b"plain", **PLAIN))
@@ -278,7 +316,9 @@ def upgrade_refused(bench):
     with Client(pawl.address) as client:
         client.request("/x", fields=(("Connection", "Upgrade"), ("Upgrade", "websocket")))
         same(client.response().body, b"plain", "answer")
-        client.request("/x", fields=(("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMAAABk")))
+        client.request(
+            "/x", fields=(("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMAAABk"))
+        )
         same(client.response().body, b"plain", "answer to h2c")
     request = origin.of("/x")[-1]
     same((request.get("Upgrade"), request.get("HTTP2-Settings")), (None, None), "h2c fields at the origin")
@@ -287,13 +327,19 @@ def upgrade_refused(bench):
 @check("text/event-stream is passed on event by event", area="proxy")
 def events(bench):
     origin = bench.origin()
-    gates = [threading.Event() for _ in range(5)]
     body = b"".join(b"data: event %d\n\n" % i for i in range(6))
     step = len(b"data: event 0\n\n")
     for framing in ("chunked", "close"):
         mine = [threading.Event() for _ in range(5)]
-        origin.at("/" + framing, Resource(body, framing=framing, type="text/event-stream",
-                                          gates=tuple(((i + 1) * step, g) for i, g in enumerate(mine))))
+        origin.at(
+            "/" + framing,
+            Resource(
+                body,
+                framing=framing,
+                type="text/event-stream",
+                gates=tuple(((i + 1) * step, g) for i, g in enumerate(mine)),
+            ),
+        )
         pawl = bench.pawl(origin, name="pawl-" + framing)
         arrived, begun = [], time.monotonic()
 
@@ -303,6 +349,7 @@ def events(bench):
             count = len(whole) // step
             if count <= len(mine) and count:
                 mine[count - 1].set()
+
         answer = get(pawl.address, "/" + framing, sink=sink, timeout=5)
         same((b"".join(arrived), answer.complete), (body, True), framing + " events")
         timely(time.monotonic() - begun < 4, "too slow")
@@ -323,7 +370,11 @@ def unbuffered(bench):
         same((answer.count, answer.complete), (20, True), path)
 
 
-@check("backpressure: a slow reader slows the origin, a slow origin slows the sender; memory stays", area="proxy", seconds=90)
+@check(
+    "backpressure: a slow reader slows the origin, a slow origin slows the sender; memory stays",
+    area="proxy",
+    seconds=90,
+)
 def backpressure(bench):
     origin = bench.origin()
     content = Content("press", 1 << 30)
@@ -343,6 +394,7 @@ def backpressure(bench):
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         except OSError:
             pass
+
     slow.wants_connection = True
     origin.at("/up", slow)
     pawl = bench.pawl(origin)
@@ -398,6 +450,7 @@ def retry(bench):
         if number == 0 or connection > 0:
             return b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok", "keep"
         return b"", "rst"
+
     with RawOrigin(reply) as origin:
         pawl = bench.pawl(origin.url, pawl={"workers": 1})
         with Client(pawl.address) as client:
@@ -414,6 +467,7 @@ def retry(bench):
         if number == 0:
             return b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok", "keep"
         return b"", "rst"
+
     with RawOrigin(reply_post) as origin:
         pawl = bench.pawl(origin.url, name="post", pawl={"workers": 1})
         with Client(pawl.address) as client:
@@ -429,13 +483,40 @@ def retry(bench):
 @check("fields: Via, X-Forwarded-*, X-Request-Id, hop-by-hop ones gone, inbound copies replaced", area="proxy")
 def fields(bench):
     origin = bench.origin()
-    origin.at("/x", Resource(b"x", fields=(("Cache-Control", "no-store"), ("Connection", "X-Hop"), ("X-Hop", "1"),
-                                           ("Keep-Alive", "timeout=5"), ("X-End", "2"), ("Proxy-Authenticate", "Basic"))))
+    origin.at(
+        "/x",
+        Resource(
+            b"x",
+            fields=(
+                ("Cache-Control", "no-store"),
+                ("Connection", "X-Hop"),
+                ("X-Hop", "1"),
+                ("Keep-Alive", "timeout=5"),
+                ("X-End", "2"),
+                ("Proxy-Authenticate", "Basic"),
+            ),
+        ),
+    )
     pawl = bench.pawl(origin)
-    answer = get(pawl.address, "/x?a=1&b=%2f", host="Shop.Example:8080", fields=(
-        ("X-Forwarded-For", "6.6.6.6"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "evil"), ("Forwarded", "for=6.6.6.6"),
-        ("X-Real-IP", "6.6.6.6"), ("TE", "trailers"), ("Keep-Alive", "x"), ("Proxy-Connection", "keep-alive"), ("X-Mine", "a"),
-        ("X-Mine", "b"), ("Request-Range", "bytes=0-1"), ("X_Forwarded_For", "6.6.6.6")))
+    answer = get(
+        pawl.address,
+        "/x?a=1&b=%2f",
+        host="Shop.Example:8080",
+        fields=(
+            ("X-Forwarded-For", "6.6.6.6"),
+            ("X-Forwarded-Proto", "https"),
+            ("X-Forwarded-Host", "evil"),
+            ("Forwarded", "for=6.6.6.6"),
+            ("X-Real-IP", "6.6.6.6"),
+            ("TE", "trailers"),
+            ("Keep-Alive", "x"),
+            ("Proxy-Connection", "keep-alive"),
+            ("X-Mine", "a"),
+            ("X-Mine", "b"),
+            ("Request-Range", "bytes=0-1"),
+            ("X_Forwarded_For", "6.6.6.6"),
+        ),
+    )
     same(answer.body, b"x", "body")
     request = origin.of("/x")[-1]
     same(request.target, "/x?a=1&b=%2f", "target, byte for byte")
@@ -444,7 +525,10 @@ def fields(bench):
     same(request.all("X-Forwarded-Proto"), [bench.scheme], "X-Forwarded-Proto")
     same([v.lower() for v in request.all("X-Forwarded-Host")], ["shop.example:8080"], "X-Forwarded-Host")
     true("6.6.6.6" not in request.raw.decode("latin-1"), f"a forged address went on: {request.raw!r}")
-    true(re.search(r"\b1\.1 pawl" if bench.is_1_1 else r"\b(1\.1|2|2\.0) pawl", request.get("Via") or ""), "Via at the origin")
+    true(
+        re.search(r"\b1\.1 pawl" if bench.is_1_1 else r"\b(1\.1|2|2\.0) pawl", request.get("Via") or ""),
+        "Via at the origin",
+    )
     true(re.fullmatch(r"[\x21-\x7e]{8,}", request.get("X-Request-Id") or ""), "X-Request-Id at the origin")
     same([v for v in ", ".join(request.all("X-Mine")).split(", ")], ["a", "b"], "X-Mine")
     for name in ("Keep-Alive", "Proxy-Connection", "Request-Range"):
@@ -474,13 +558,19 @@ def trusted(bench):
 @check("a loop ends with proxy_loop_detected", area="proxy")
 def loop(bench):
     port = free_port()
-    pawl = bench.pawl(f"{bench.scheme}://127.0.0.1:{port}", listen={"address": f"127.0.0.1:{port}"},
-                      upstream={"tls-ca": certificates.authority().file} if bench.scheme == "https" else None)
+    pawl = bench.pawl(
+        f"{bench.scheme}://127.0.0.1:{port}",
+        listen={"address": f"127.0.0.1:{port}"},
+        upstream={"tls-ca": certificates.authority().file} if bench.scheme == "https" else None,
+    )
     begun = time.monotonic()
     answer = get(pawl.address, "/x", timeout=10)
     true(answer.status in (502, 508), f"status {answer.status}")
-    true("proxy_loop_detected" in (answer.get("Proxy-Status") or "") or
-         "proxy_loop_detected" in " ".join(answer.all("Proxy-Status")), f"Proxy-Status {answer.all('Proxy-Status')}")
+    true(
+        "proxy_loop_detected" in (answer.get("Proxy-Status") or "")
+        or "proxy_loop_detected" in " ".join(answer.all("Proxy-Status")),
+        f"Proxy-Status {answer.all('Proxy-Status')}",
+    )
     timely(time.monotonic() - begun < 5, "slow")
 
 
@@ -488,9 +578,21 @@ ERRORS = [
     ("connection refused", None, {}, (502,), "connection_refused"),
     ("garbage", (b"SMTP ready\r\n\r\n", "close"), {}, (502,), "http_protocol_error"),
     ("closed before a head", (b"", "close"), {}, (502,), "connection_terminated|http_response_incomplete"),
-    ("closed inside a head", (b"HTTP/1.1 200 OK\r\nA: b\r\n", "close"), {}, (502,), "http_response_incomplete|connection_terminated"),
+    (
+        "closed inside a head",
+        (b"HTTP/1.1 200 OK\r\nA: b\r\n", "close"),
+        {},
+        (502,),
+        "http_response_incomplete|connection_terminated",
+    ),
     ("silent", "silent", {"response-timeout": "500ms"}, (504,), "http_response_timeout|connection_read_timeout"),
-    ("huge head", (b"HTTP/1.1 200 OK\r\n" + b"A: " + b"b" * 70000 + b"\r\n\r\n", "close"), {}, (502,), "http_response_header"),
+    (
+        "huge head",
+        (b"HTTP/1.1 200 OK\r\n" + b"A: " + b"b" * 70000 + b"\r\n\r\n", "close"),
+        {},
+        (502,),
+        "http_response_header",
+    ),
 ]
 
 
@@ -508,12 +610,18 @@ def errors(bench):
                     gate.wait(3)
                     return b"", "close"
                 return script
+
             url = bench.use(RawOrigin(reply)).url
         pawl = bench.pawl(url, name=name.replace(" ", "-"), upstream=settings)
         answer = get(pawl.address, "/x", timeout=10)
         status = " ".join(answer.all("Proxy-Status"))
-        if answer.status not in statuses or not re.search(kind, status) or len(answer.body) < 20 or not answer.complete \
-                or not (answer.get("Content-Type") or "").startswith("text/"):
+        if (
+            answer.status not in statuses
+            or not re.search(kind, status)
+            or len(answer.body) < 20
+            or not answer.complete
+            or not (answer.get("Content-Type") or "").startswith("text/")
+        ):
             wrong.append((name, answer, status, answer.body[:80]))
         pawl.stop()
     pawl = bench.pawl("http://no-such-host.invalid", name="dns")
@@ -527,8 +635,22 @@ def errors(bench):
 def truncated(bench):
     origin = bench.origin()
     content = Content("truncated", 100_000)
-    origin.at("/length", lambda r: Resource(content, breaks=lambda s, e: Break(50_000, "fin"), **PLAIN) if r.serial == 0 else Resource(b"other", status=500, **PLAIN))
-    origin.at("/chunked", lambda r: Resource(content, framing="chunked", breaks=lambda s, e: Break(50_000, "fin"), **PLAIN) if r.serial == 0 else Resource(b"other", status=500, **PLAIN))
+    origin.at(
+        "/length",
+        lambda r: (
+            Resource(content, breaks=lambda s, e: Break(50_000, "fin"), **PLAIN)
+            if r.serial == 0
+            else Resource(b"other", status=500, **PLAIN)
+        ),
+    )
+    origin.at(
+        "/chunked",
+        lambda r: (
+            Resource(content, framing="chunked", breaks=lambda s, e: Break(50_000, "fin"), **PLAIN)
+            if r.serial == 0
+            else Resource(b"other", status=500, **PLAIN)
+        ),
+    )
     pawl = bench.pawl(origin, upstream={"resume-attempts": 2})
     for path, framing in (("/length", "length"), ("/chunked", "chunked")):
         answer = get(pawl.address, path, timeout=15)
@@ -536,7 +658,14 @@ def truncated(bench):
         same(answer.body, content.read(0, len(answer.body)), path + ": bytes before the break")
     if not bench.is_1_1:
         return
-    origin.at("/old", lambda r: Resource(content, framing="chunked", breaks=lambda s, e: Break(50_000, "fin"), **PLAIN) if r.serial == 0 else Resource(b"other", status=500, **PLAIN))
+    origin.at(
+        "/old",
+        lambda r: (
+            Resource(content, framing="chunked", breaks=lambda s, e: Break(50_000, "fin"), **PLAIN)
+            if r.serial == 0
+            else Resource(b"other", status=500, **PLAIN)
+        ),
+    )
     answer = get(pawl.address, "/old", version="1.0", timeout=15)
     same((answer.status, answer.framing, answer.ended), (200, "close", "rst"), "a close-delimited body")
 
@@ -551,22 +680,42 @@ def many_uncacheable(bench):
         for first in range(0, 4500, 50):
             targets = [f"/page?{number}" for number in range(first, first + 50)]
             client.send(b"".join(head(each) for each in targets))
-            same([client.response().body for _ in targets], [b"answer to " + each.encode() for each in targets], "answers")
+            same(
+                [client.response().body for _ in targets],
+                [b"answer to " + each.encode() for each in targets],
+                "answers",
+            )
 
 
 @check("an answer gives its connection back, whatever it is and however it comes", area="proxy", seconds=40)
 def connections_come_back(bench):
     plain = b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
-    answers = [plain + b"Content-Length: 0\r\n\r\n", plain + b"Content-Length: 2\r\n\r\nok", plain + b"Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
-               b"HTTP/1.1 204 No Content\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-               b"HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"]
+    answers = [
+        plain + b"Content-Length: 0\r\n\r\n",
+        plain + b"Content-Length: 2\r\n\r\nok",
+        plain + b"Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n",
+    ]
     for cache in ("default", "off"):
         origin = bench.origin()
         origin.at("/page", lambda request: (answers[int(request.target.partition("?")[2]) % len(answers)], "keep"))
-        pawl = bench.pawl(origin, name=f"cache-{cache}", pawl={"workers": 1}, upstream={"max-connections": 1, "queue-timeout": "5s"}, site={"cache": cache})
+        pawl = bench.pawl(
+            origin,
+            name=f"cache-{cache}",
+            pawl={"workers": 1},
+            upstream={"max-connections": 1, "queue-timeout": "5s"},
+            site={"cache": cache},
+        )
         for number in range(3 * len(answers)):
             answer, sent = get(pawl.address, f"/page?{number}"), answers[number % len(answers)]
-            same((answer.status, answer.body), (int(sent[9:12]), b"ok" if b"ok" in sent else b""), f"answer {number}, cache {cache}")
+            same(
+                (answer.status, answer.body),
+                (int(sent[9:12]), b"ok" if b"ok" in sent else b""),
+                f"answer {number}, cache {cache}",
+            )
         same(origin.connections, 1, "connections to the origin")
 
 
@@ -588,16 +737,30 @@ def at_random(bench):
             return Resource(octets(seed, int(length)), framing=framing, close=rng.random() < 0.1, **PLAIN)
         broken = [rng.randrange(1, int(length))] if int(length) > 1 and rng.random() < 0.2 else []
         cut = cuts.setdefault(request.target, break_points(broken, rng.choice(("rst", "fin"))))
-        return Resource(octets(seed, int(length)), framing="length" if broken else framing, ranges=True, etag=f'"{seed}"', fields=(("Cache-Control", "max-age=600"),), breaks=cut)
+        return Resource(
+            octets(seed, int(length)),
+            framing="length" if broken else framing,
+            ranges=True,
+            etag=f'"{seed}"',
+            fields=(("Cache-Control", "max-age=600"),),
+            breaks=cut,
+        )
 
     origin = bench.origin(chunk=30_000)
     origin.default = answer
-    pawl = bench.pawl(origin, pawl={"workers": 2}, upstream={"max-connections": 6, "queue-timeout": "20s"}, cache={"max-size": "64M", "min-free": 0})
+    pawl = bench.pawl(
+        origin,
+        pawl={"workers": 2},
+        upstream={"max-connections": 6, "queue-timeout": "20s"},
+        cache={"max-size": "64M", "min-free": 0},
+    )
     wrong = []
 
     def ask(number):
         rng = random.Random(number)
-        known = [f"/{rng.randrange(10**6)}/{rng.choice(LENGTHS)}/{rng.choice(('length', 'chunked'))}/yes" for _ in range(8)]
+        known = [
+            f"/{rng.randrange(10**6)}/{rng.choice(LENGTHS)}/{rng.choice(('length', 'chunked'))}/yes" for _ in range(8)
+        ]
         try:
             with Client(pawl.address, 40) as client:
                 for _ in range(60):
@@ -606,16 +769,31 @@ def at_random(bench):
                         fresh = f"/{rng.randrange(10**6)}/{rng.choice((*LENGTHS, rng.randrange(100_000)))}/{rng.choice(('length', 'length', 'chunked'))}/{rng.choice(('yes', 'no'))}"
                         target = rng.choice((fresh, rng.choice(known)))
                         length = int(target.split("/")[2])
-                        part = sorted(rng.randrange(length) for _ in range(2)) if length and rng.random() < 0.3 and target.endswith("yes") else None
+                        part = (
+                            sorted(rng.randrange(length) for _ in range(2))
+                            if length and rng.random() < 0.3 and target.endswith("yes")
+                            else None
+                        )
                         asked.append((target, "HEAD" if not part and rng.random() < 0.1 else "GET", part))
-                    client.send(b"".join(head(target, method, (("Range", f"bytes={part[0]}-{part[1]}"),) if part else ()) for target, method, part in asked))
+                    client.send(
+                        b"".join(
+                            head(target, method, (("Range", f"bytes={part[0]}-{part[1]}"),) if part else ())
+                            for target, method, part in asked
+                        )
+                    )
                     for target, method, part in asked:
                         seed, length = target.split("/")[1:3]
                         whole = octets(seed, int(length))
                         first, last = part or (0, len(whole) - 1)
                         got = client.response(method)
-                        true(got.status == (206 if part else 200), f"client {number}, {method} {target} {part}: status {got.status}")
-                        true(got.body == (b"" if method == "HEAD" else whole[first:last + 1]), f"client {number}, {method} {target} {part}: {got.count} bytes, not those that were sent")
+                        true(
+                            got.status == (206 if part else 200),
+                            f"client {number}, {method} {target} {part}: status {got.status}",
+                        )
+                        true(
+                            got.body == (b"" if method == "HEAD" else whole[first : last + 1]),
+                            f"client {number}, {method} {target} {part}: {got.count} bytes, not those that were sent",
+                        )
         except Exception as error:
             wrong.append(error)
 
@@ -641,14 +819,19 @@ def queue(bench):
         thread.start()
     wait_for(lambda: len(answers) >= 9, 5, "nine refusals")
     same([a.status for a in answers].count(503), 9, "refused")
-    true("connection_limit_reached" in " ".join(answers[0].all("Proxy-Status")), f"Proxy-Status {answers[0].all('Proxy-Status')}")
+    true(
+        "connection_limit_reached" in " ".join(answers[0].all("Proxy-Status")),
+        f"Proxy-Status {answers[0].all('Proxy-Status')}",
+    )
     gate.set()
     for thread in threads:
         thread.join()
     same([a.status for a in answers].count(200), 3, "answered")
     true(origin.most_active <= 3, f"{origin.most_active} requests at once")
     answers.clear()
-    threads = [threading.Thread(target=lambda i=i: answers.append(get(pawl.address, f"/x?again{i}"))) for i in range(30)]
+    threads = [
+        threading.Thread(target=lambda i=i: answers.append(get(pawl.address, f"/x?again{i}"))) for i in range(30)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -698,11 +881,15 @@ def methods(bench):
 def routing(bench):
     one, two = bench.origin(), bench.origin()
     one.default, two.default = Resource(b"one", **PLAIN), Resource(b"two", **PLAIN)
-    pawl = bench.pawl(one, extra={
-        "upstream:other": {"url": two.url},
-        "site:named": {"host": ["two.example", "second.example"], "upstream": "other"},
-        "route:main/a": {"path": "/a/*", "upstream": "other"},
-        "route:main/ab": {"path": "/a/b/*", "upstream": "app"}})
+    pawl = bench.pawl(
+        one,
+        extra={
+            "upstream:other": {"url": two.url},
+            "site:named": {"host": ["two.example", "second.example"], "upstream": "other"},
+            "route:main/a": {"path": "/a/*", "upstream": "other"},
+            "route:main/ab": {"path": "/a/b/*", "upstream": "app"},
+        },
+    )
     same(get(pawl.address, "/", host="two.example").body, b"two", "host two.example")
     same(get(pawl.address, "/", host="second.example").body, b"two", "its other host")
     same(get(pawl.address, "/", host="TWO.example:80").body, b"two", "host in capitals with a port")
@@ -730,11 +917,18 @@ def client_leaves(bench):
 def upload_cut(bench):
     with RawOrigin() as origin:
         pawl = bench.pawl(origin.url)
-        for fields, start in (((("Content-Length", "1000"),), b"x" * 500), ((("Transfer-Encoding", "chunked"),), b"1f4\r\n" + b"x" * 500 + b"\r\n")):
+        for fields, start in (
+            ((("Content-Length", "1000"),), b"x" * 500),
+            ((("Transfer-Encoding", "chunked"),), b"1f4\r\n" + b"x" * 500 + b"\r\n"),
+        ):
             with Client(pawl.address) as client:
                 client.send(head("/in", "POST", fields) + start)
                 time.sleep(0.2)
-        wait_for(lambda: len(origin.closed) < 1 or all(c is not None for c in origin.closed), 5, "the end of the origin connections")
+        wait_for(
+            lambda: len(origin.closed) < 1 or all(c is not None for c in origin.closed),
+            5,
+            "the end of the origin connections",
+        )
         everything = origin.everything()
         true(everything.count(b"x") <= 1100, "more than was sent")
         true(b"\r\n0\r\n" not in everything, "a chunked body was ended for a client that left")
@@ -755,7 +949,9 @@ def limits(bench):
     origin.default = Resource(b"x", **PLAIN)
     pawl = bench.pawl(origin)
     same(get(pawl.address, "/" + "a" * 8000).status, 200, "a target of 8000 bytes")
-    long, wide = (200_000, 100_000) if bench.is_1_1 else (60_000, 50_000)  # HTTP/2: beyond 64 KiB the connection ends (h2_abuse.py)
+    long, wide = (
+        (200_000, 100_000) if bench.is_1_1 else (60_000, 50_000)
+    )  # HTTP/2: beyond 64 KiB the connection ends (h2_abuse.py)
     same(get(pawl.address, "/" + "a" * long).status, 414, f"a target of {long} bytes")
     same(get(pawl.address, "/", fields=(("X", "a" * wide),)).status, 431, f"a field of {wide} bytes")
     same(get(pawl.address, "/", fields=tuple((f"X-{i}", "a") for i in range(300))).status, 431, "300 fields")

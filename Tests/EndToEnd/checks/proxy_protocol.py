@@ -39,8 +39,12 @@ def begin(bench, secure=False, trusted="127.0.0.1", **listen):
     origin.default = Resource(b"hello", fields=NO_STORE)
     pair = certificates.server()
     tls = {"tls:main": {"certificate": str(pair.certificate), "key": str(pair.key)}} if secure else {}
-    return origin, bench.pawl(origin, pawl={"trusted-proxies": trusted} if trusted else None,
-                              listen={"proxy-protocol": "on", **({"tls": "main"} if secure else {}), **listen}, extra=tls)
+    return origin, bench.pawl(
+        origin,
+        pawl={"trusted-proxies": trusted} if trusted else None,
+        listen={"proxy-protocol": "on", **({"tls": "main"} if secure else {}), **listen},
+        extra=tls,
+    )
 
 
 def fetch(pawl, first, target="/x", over="clear", source=None, fields=()):
@@ -55,12 +59,21 @@ def seen(origin, target):
     return ", ".join(request.all("X-Forwarded-For")), request.get("X-Forwarded-Proto")
 
 
-HEADERS = {"v1": (v1(), "203.0.113.7"), "v1 IPv6": (v1("2001:db8::7", "2001:db8::1"), "2001:db8::7"), "v2": (v2(), "203.0.113.7"),
-           "v2 IPv6": (v2("2001:db8::7", "2001:db8::1"), "2001:db8::7"), "v2 with TLVs": (v2(tlvs=tlv(1, b"h2") + tlv(4, bytes(300)) + tlv(5, b"id")), "203.0.113.7"),
-           "v2 LOCAL": (v2(command=0), "127.0.0.1"), "v2 LOCAL without addresses": (SIGNATURE + b"\x20\x00\x00\x00", "127.0.0.1")}
+HEADERS = {
+    "v1": (v1(), "203.0.113.7"),
+    "v1 IPv6": (v1("2001:db8::7", "2001:db8::1"), "2001:db8::7"),
+    "v2": (v2(), "203.0.113.7"),
+    "v2 IPv6": (v2("2001:db8::7", "2001:db8::1"), "2001:db8::7"),
+    "v2 with TLVs": (v2(tlvs=tlv(1, b"h2") + tlv(4, bytes(300)) + tlv(5, b"id")), "203.0.113.7"),
+    "v2 LOCAL": (v2(command=0), "127.0.0.1"),
+    "v2 LOCAL without addresses": (SIGNATURE + b"\x20\x00\x00\x00", "127.0.0.1"),
+}
 
 
-@check("the client it names is in the log and in X-Forwarded-For, in clear and before TLS, over HTTP/1.1 and HTTP/2", area="proxy protocol")
+@check(
+    "the client it names is in the log and in X-Forwarded-For, in clear and before TLS, over HTTP/1.1 and HTTP/2",
+    area="proxy protocol",
+)
 def named(bench):
     for secure, overs in ((False, ("clear", "h2c")), (True, ("tls", "h2"))):
         origin, pawl = begin(bench, secure)
@@ -69,7 +82,9 @@ def named(bench):
                 target = f"/{over}{number}"
                 answer = fetch(pawl, octets, target, over)
                 same((answer.status, answer.body), (200, b"hello"), f"{name} over {over}")
-                same(seen(origin, target), (address, "https" if secure else "http"), f"{name} over {over}: at the origin")
+                same(
+                    seen(origin, target), (address, "https" if secure else "http"), f"{name} over {over}: at the origin"
+                )
                 line = pawl.access(target)[0]
                 true(any(value == address for value in line.values()), f"{name} over {over}: log {line}")
         pawl.stop()
@@ -87,20 +102,30 @@ def secured(bench):
 @check("UNKNOWN, unix and unspecified families are served without an address of the client's", area="proxy protocol")
 def unnamed(bench):
     origin, pawl = begin(bench)
-    unix = SIGNATURE + b"\x21\x31" + struct.pack(">H", 216) + b"/run/client".ljust(108, b"\0") + b"/run/server".ljust(108, b"\0")
-    for number, octets in enumerate((b"PROXY UNKNOWN\r\n", b"PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n", SIGNATURE + b"\x21\x00\x00\x00", unix)):
+    unix = (
+        SIGNATURE
+        + b"\x21\x31"
+        + struct.pack(">H", 216)
+        + b"/run/client".ljust(108, b"\0")
+        + b"/run/server".ljust(108, b"\0")
+    )
+    for number, octets in enumerate(
+        (b"PROXY UNKNOWN\r\n", b"PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n", SIGNATURE + b"\x21\x00\x00\x00", unix)
+    ):
         answer = fetch(pawl, octets, f"/u{number}")
         same(answer.status, 200, f"{octets[:20]!r}")
         true("203.0.113.7" not in json.dumps(pawl.access(f"/u{number}")), "an address from nowhere")
 
 
-@check("the header may come in single bytes, and with the request or the handshake in one packet", area="proxy protocol")
+@check(
+    "the header may come in single bytes, and with the request or the handshake in one packet", area="proxy protocol"
+)
 def pieces(bench):
     origin, pawl = begin(bench)
     for octets in (v1(), v2(tlvs=tlv(4, bytes(40)))):
         with Client(pawl.address, 5, over="clear") as client:
             for i in range(len(octets)):
-                client.send(octets[i:i + 1])
+                client.send(octets[i : i + 1])
                 time.sleep(0.001)
             client.request("/slow")
             same(client.response().status, 200, "byte by byte")
@@ -111,11 +136,19 @@ def pieces(bench):
 
 
 BAD = {
-    "no header": b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "v1 in lower case": b"proxy TCP4 1.2.3.4 5.6.7.8 1 2\r\n", "v1 with a bad address": b"PROXY TCP4 1.2.3.999 5.6.7.8 1 2\r\n",
-    "v1 of the other family": b"PROXY TCP4 2001:db8::1 2001:db8::2 1 2\r\n", "v1 with a port of 70000": b"PROXY TCP4 1.2.3.4 5.6.7.8 70000 2\r\n",
-    "v1 with LF only": b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n", "v1 without end": b"PROXY TCP4 " + b"1" * 200 + b"\r\n", "v1 with two spaces": b"PROXY  TCP4 1.2.3.4 5.6.7.8 1 2\r\n",
-    "v1 with a port too few": b"PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n", "v2 of version 3": SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12), "v2 with an unknown command": SIGNATURE + b"\x22\x11\x00\x0c" + bytes(12),
-    "v2 with too few bytes": SIGNATURE + b"\x21\x11\x00\x04" + bytes(4), "v2 with a broken signature": b"\r\n\r\n\x00\r\nQUIX\n" + bytes(16),
+    "no header": b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n",
+    "v1 in lower case": b"proxy TCP4 1.2.3.4 5.6.7.8 1 2\r\n",
+    "v1 with a bad address": b"PROXY TCP4 1.2.3.999 5.6.7.8 1 2\r\n",
+    "v1 of the other family": b"PROXY TCP4 2001:db8::1 2001:db8::2 1 2\r\n",
+    "v1 with a port of 70000": b"PROXY TCP4 1.2.3.4 5.6.7.8 70000 2\r\n",
+    "v1 with LF only": b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n",
+    "v1 without end": b"PROXY TCP4 " + b"1" * 200 + b"\r\n",
+    "v1 with two spaces": b"PROXY  TCP4 1.2.3.4 5.6.7.8 1 2\r\n",
+    "v1 with a port too few": b"PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n",
+    "v2 of version 3": SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12),
+    "v2 with an unknown command": SIGNATURE + b"\x22\x11\x00\x0c" + bytes(12),
+    "v2 with too few bytes": SIGNATURE + b"\x21\x11\x00\x04" + bytes(4),
+    "v2 with a broken signature": b"\r\n\r\n\x00\r\nQUIX\n" + bytes(16),
     "bytes": bytes(range(256)),
 }
 
@@ -172,7 +205,9 @@ def off(bench):
     same(origin.requests, [], "requests at the origin")
 
 
-@check("X-Forwarded-For of a client it names is believed only where that client is trusted itself", area="proxy protocol")
+@check(
+    "X-Forwarded-For of a client it names is believed only where that client is trusted itself", area="proxy protocol"
+)
 def vouched(bench):
     origin, pawl = begin(bench, trusted=["127.0.0.1", "198.51.100.9"])
     forged = (("X-Forwarded-For", "6.6.6.6"), ("Forwarded", "for=6.6.6.6"))
@@ -186,12 +221,17 @@ def vouched(bench):
 @check("an upload belongs to who is named, for max-uploads-per-client", area="proxy protocol")
 def counted(bench):
     from harness.uploads import Dialect, create, stored
+
     origin, pawl = begin(bench)
     origin.default = stored
     pawl.stop()
     pawl.file.write_text(pawl.file.read_text() + "\n[spool:default]\nmax-uploads-per-client = 2\n")
     pawl.start()
     d = Dialect(9)
-    answers = [create(pawl.address, d, b"", False, (("Upload-Length", "1000000"),), how={"over": "clear", "first": v1(address)}).status
-               for address in ("203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8")]
+    answers = [
+        create(
+            pawl.address, d, b"", False, (("Upload-Length", "1000000"),), how={"over": "clear", "first": v1(address)}
+        ).status
+        for address in ("203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8")
+    ]
     true(answers[:2] == [201, 201] and answers[2] >= 400 and answers[3] == 201, f"answers {answers}")

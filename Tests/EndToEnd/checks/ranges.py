@@ -15,14 +15,46 @@ BODY = Content("ranges", 1000)
 WHOLE = "whole"
 
 SINGLE = [  # (Range, expected: (first, last), "416" or whole)
-    ("bytes=0-0", (0, 0)), ("bytes=0-", (0, 999)), ("bytes=0-499", (0, 499)), ("bytes=500-", (500, 999)), ("bytes=999-", (999, 999)),
-    ("bytes=-1", (999, 999)), ("bytes=-1000", (0, 999)), ("bytes=-5000", (0, 999)), ("bytes=0-5000", (0, 999)), ("bytes=10-10", (10, 10)),
-    ("BYTES=0-9", (0, 9)), ("Bytes=0-9", (0, 9)), ("bytes= 0-9", WHOLE), ("bytes=0-9 ", (0, 9)), ("bytes=0-9,", (0, 9)),
-    ("bytes=0-18446744073709551615", (0, 999)), ("bytes=0-99999999999999999999999999", (0, 999)), ("bytes=-99999999999999999999999999", (0, 999)),
-    ("bytes=1000-", 416), ("bytes=1000-2000", 416), ("bytes=-0", 416), ("bytes=99999999999999999999999999-", 416),
-    ("bytes=2000-3000,4000-", 416), ("bytes=", WHOLE), ("bytes=a-b", WHOLE), ("bytes=5-2", WHOLE), ("bytes=-", WHOLE), ("bytes 0-5", WHOLE),
-    ("bytes=0-5-6", WHOLE), ("bytes=0--5", WHOLE), ("bytes=--5", WHOLE), ("bytes=0-5;x", WHOLE), ("bytes=+0-5", WHOLE), ("bytes=0x0-5", WHOLE),
-    ("lines=0-5", WHOLE), ("bytes", WHOLE), ("bytes:0-5", WHOLE), ("0-5", WHOLE), ("bytes=0-5,9-7", WHOLE), ("bytes=0 - 5", WHOLE),
+    ("bytes=0-0", (0, 0)),
+    ("bytes=0-", (0, 999)),
+    ("bytes=0-499", (0, 499)),
+    ("bytes=500-", (500, 999)),
+    ("bytes=999-", (999, 999)),
+    ("bytes=-1", (999, 999)),
+    ("bytes=-1000", (0, 999)),
+    ("bytes=-5000", (0, 999)),
+    ("bytes=0-5000", (0, 999)),
+    ("bytes=10-10", (10, 10)),
+    ("BYTES=0-9", (0, 9)),
+    ("Bytes=0-9", (0, 9)),
+    ("bytes= 0-9", WHOLE),
+    ("bytes=0-9 ", (0, 9)),
+    ("bytes=0-9,", (0, 9)),
+    ("bytes=0-18446744073709551615", (0, 999)),
+    ("bytes=0-99999999999999999999999999", (0, 999)),
+    ("bytes=-99999999999999999999999999", (0, 999)),
+    ("bytes=1000-", 416),
+    ("bytes=1000-2000", 416),
+    ("bytes=-0", 416),
+    ("bytes=99999999999999999999999999-", 416),
+    ("bytes=2000-3000,4000-", 416),
+    ("bytes=", WHOLE),
+    ("bytes=a-b", WHOLE),
+    ("bytes=5-2", WHOLE),
+    ("bytes=-", WHOLE),
+    ("bytes 0-5", WHOLE),
+    ("bytes=0-5-6", WHOLE),
+    ("bytes=0--5", WHOLE),
+    ("bytes=--5", WHOLE),
+    ("bytes=0-5;x", WHOLE),
+    ("bytes=+0-5", WHOLE),
+    ("bytes=0x0-5", WHOLE),
+    ("lines=0-5", WHOLE),
+    ("bytes", WHOLE),
+    ("bytes:0-5", WHOLE),
+    ("0-5", WHOLE),
+    ("bytes=0-5,9-7", WHOLE),
+    ("bytes=0 - 5", WHOLE),
 ]
 
 
@@ -44,8 +76,13 @@ def single(bench):
                     good = (answer.status, answer.get("Content-Range")) == (416, "bytes */1000") and answer.complete
                 else:
                     first, last = expected
-                    good = (answer.status, answer.get("Content-Range"), answer.body, answer.get("Content-Type"), answer.get("ETag")) == \
-                        (206, f"bytes {first}-{last}/1000", BODY.read(first, last + 1), "text/x-test", '"v"')
+                    good = (
+                        answer.status,
+                        answer.get("Content-Range"),
+                        answer.body,
+                        answer.get("Content-Type"),
+                        answer.get("ETag"),
+                    ) == (206, f"bytes {first}-{last}/1000", BODY.read(first, last + 1), "text/x-test", '"v"')
                 if not good:
                     wrong.append((place, value, expected, answer))
                 if answer.ended != "message":
@@ -61,7 +98,7 @@ def parts(answer):
     marker, found, rest = b"--" + boundary.group(1).encode(), [], answer.body
     pieces = rest.split(b"\r\n" + marker)
     if pieces[0].startswith(marker):
-        pieces[0] = pieces[0][len(marker):]
+        pieces[0] = pieces[0][len(marker) :]
     else:
         pieces = pieces[1:]
     if not pieces or not pieces[-1].startswith(b"--"):
@@ -74,8 +111,12 @@ def parts(answer):
 
 
 MULTI = [  # (Range, expected parts; None: either the whole body or one part covering them)
-    ("bytes=0-9,500-509", [(0, 9), (500, 509)]), ("bytes=500-509,0-9", [(500, 509), (0, 9)]), ("bytes=0-9, 500-509 , -5", [(0, 9), (500, 509), (995, 999)]),
-    ("bytes=0-1,,500-501", [(0, 1), (500, 501)]), ("bytes=0-9,5000-6000", [(0, 9)]), ("bytes=0-9,300-309,600-609,-10", [(0, 9), (300, 309), (600, 609), (990, 999)]),
+    ("bytes=0-9,500-509", [(0, 9), (500, 509)]),
+    ("bytes=500-509,0-9", [(500, 509), (0, 9)]),
+    ("bytes=0-9, 500-509 , -5", [(0, 9), (500, 509), (995, 999)]),
+    ("bytes=0-1,,500-501", [(0, 1), (500, 501)]),
+    ("bytes=0-9,5000-6000", [(0, 9)]),
+    ("bytes=0-9,300-309,600-609,-10", [(0, 9), (300, 309), (600, 609), (990, 999)]),
 ]
 
 
@@ -91,13 +132,23 @@ def multi(bench):
             answer = get(pawl.address, place if place == "/warm" else f"/cold{i}", fields=(("Range", value),))
             if len(expected) == 1:
                 first, last = expected[0]
-                good = (answer.status, answer.get("Content-Range"), answer.body) == (206, f"bytes {first}-{last}/1000", BODY.read(first, last + 1))
+                good = (answer.status, answer.get("Content-Range"), answer.body) == (
+                    206,
+                    f"bytes {first}-{last}/1000",
+                    BODY.read(first, last + 1),
+                )
             else:
                 found = parts(answer)
-                good = answer.status == 206 and found is not None and answer.get("Content-Range") is None and answer.complete and answer.framing == "length" and \
-                    answer.body.startswith(b"\r\n--") and \
-                    [(f.get("content-range"), f.get("content-type"), b) for f, b in found] == \
-                    [(f"bytes {a}-{b}/1000", "text/x-test", BODY.read(a, b + 1)) for a, b in expected]
+                good = (
+                    answer.status == 206
+                    and found is not None
+                    and answer.get("Content-Range") is None
+                    and answer.complete
+                    and answer.framing == "length"
+                    and answer.body.startswith(b"\r\n--")
+                    and [(f.get("content-range"), f.get("content-type"), b) for f, b in found]
+                    == [(f"bytes {a}-{b}/1000", "text/x-test", BODY.read(a, b + 1)) for a, b in expected]
+                )
             if not good:
                 wrong.append((place, value, answer, answer.body[:300]))
     true(not wrong, f"{wrong}")
@@ -109,8 +160,14 @@ def abuse(bench):
     origin.at("/x", Resource(BODY, fields=FRESH))
     pawl = bench.pawl(origin)
     get(pawl.address, "/x")
-    for value in ("bytes=" + ",".join(f"{i * 10}-{i * 10}" for i in range(100)), "bytes=" + ",".join(["0-"] * 50), "bytes=" + ",".join(["0-999"] * 5),
-                  "bytes=" + ",".join(f"{i}-" for i in range(1000)), "bytes=0-600,500-900,100-800,50-999", "bytes=" + ",".join(f"{i * 40}-{i * 40 + 1}" for i in range(17))):
+    for value in (
+        "bytes=" + ",".join(f"{i * 10}-{i * 10}" for i in range(100)),
+        "bytes=" + ",".join(["0-"] * 50),
+        "bytes=" + ",".join(["0-999"] * 5),
+        "bytes=" + ",".join(f"{i}-" for i in range(1000)),
+        "bytes=0-600,500-900,100-800,50-999",
+        "bytes=" + ",".join(f"{i * 40}-{i * 40 + 1}" for i in range(17)),
+    ):
         answer = get(pawl.address, "/x", fields=(("Range", value),))
         true(answer.complete and answer.status in (200, 206, 416) and answer.count <= 1300, f"{value[:60]}: {answer}")
         if answer.status == 200:
@@ -130,13 +187,27 @@ def if_range(bench):
     pawl = bench.pawl(origin)
     date = {path: get(pawl.address, path).get("Last-Modified") for path in ("/tag", "/fresh", "/weak")}
     minted = get(pawl.address, "/weak").get("ETag")
-    cases = [("/tag", '"v"', 206), ("/tag", 'W/"v"', 200), ("/tag", '"w"', 200), ("/tag", '"v", "w"', 200), ("/tag", "*", 200), ("/tag", "v", 200),
-             ("/tag", date["/tag"], 206), ("/tag", "Sun, 02 Aug 2026 10:00:00 GMT", 200), ("/tag", "Thu, 01 Jan 1970 00:00:00 GMT", 200),
-             ("/weak", 'W/"w"', 200), ("/weak", '"w"', 200), ("/weak", minted, 206), ("/tag", "", None)]
+    cases = [
+        ("/tag", '"v"', 206),
+        ("/tag", 'W/"v"', 200),
+        ("/tag", '"w"', 200),
+        ("/tag", '"v", "w"', 200),
+        ("/tag", "*", 200),
+        ("/tag", "v", 200),
+        ("/tag", date["/tag"], 206),
+        ("/tag", "Sun, 02 Aug 2026 10:00:00 GMT", 200),
+        ("/tag", "Thu, 01 Jan 1970 00:00:00 GMT", 200),
+        ("/weak", 'W/"w"', 200),
+        ("/weak", '"w"', 200),
+        ("/weak", minted, 206),
+        ("/tag", "", None),
+    ]
     wrong = []
     for path, value, status in cases:
         answer = get(pawl.address, path, fields=(("Range", "bytes=100-199"), ("If-Range", value)))
-        good = answer.status in ((status,) if status else (200, 206)) and answer.body == (BODY.read(100, 200) if answer.status == 206 else BODY.read())
+        good = answer.status in ((status,) if status else (200, 206)) and answer.body == (
+            BODY.read(100, 200) if answer.status == 206 else BODY.read()
+        )
         if not good:
             wrong.append((path, value, status, answer))
     answer = get(pawl.address, "/tag", fields=(("If-Range", '"zzz"'),))
@@ -154,11 +225,15 @@ def methods(bench):
     origin = bench.origin()
     origin.at("/x", Resource(BODY, etag='"v"', last_modified="old", fields=FRESH))
     pawl = bench.pawl(origin)
-    whole = get(pawl.address, "/x")
+    get(pawl.address, "/x")
     get_again = get(pawl.address, "/x")
     for fields in ((), (("Range", "bytes=0-9"),), (("Range", "bytes=5000-"),)):
         answer = get(pawl.address, "/x", method="HEAD", fields=fields)
-        same((answer.status, answer.length, answer.get("Content-Range"), answer.get("Accept-Ranges")), (200, 1000, None, "bytes"), f"HEAD with {fields}")
+        same(
+            (answer.status, answer.length, answer.get("Content-Range"), answer.get("Accept-Ranges")),
+            (200, 1000, None, "bytes"),
+            f"HEAD with {fields}",
+        )
     names = lambda a: {n.lower() for n, _ in a.fields} - {"connection", "age", "x-request-id"}
     same(names(get(pawl.address, "/x", method="HEAD")), names(get_again), "fields of HEAD and GET")
     partial = get(pawl.address, "/x", fields=(("Range", "bytes=0-9"),))
@@ -168,7 +243,10 @@ def methods(bench):
     same((answer.status, answer.body), (200, BODY.read()), "POST with Range")
 
 
-@check("Accept-Ranges and a strong ETag on everything kept, from the first answer; the origin's none is replaced", area="ranges")
+@check(
+    "Accept-Ranges and a strong ETag on everything kept, from the first answer; the origin's none is replaced",
+    area="ranges",
+)
 def accept(bench):
     origin = bench.origin()
     for framing in ("length", "chunked", "close"):
@@ -205,23 +283,35 @@ def codings(bench):
         if "gzip" in (r.get("Accept-Encoding") or ""):
             return Resource(coded, fields=FRESH + (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")))
         return Resource(BODY, fields=FRESH + (("Vary", "Accept-Encoding"),))
+
     origin.at("/x", resource)
     origin.at("/pass/x", resource)
     pawl = bench.pawl(origin, extra={"route:main/pass": {"path": "/pass/*", "origin-encoding": "pass"}})
     many = ("Accept-Encoding", "gzip, deflate, br, zstd")
     same(get(pawl.address, "/x", fields=(many,)).body, BODY.read(), "identity by default")
     answer = get(pawl.address, "/x", fields=(many, ("Range", "bytes=100-199")))
-    same((answer.status, answer.body, answer.get("Content-Encoding")), (206, BODY.read(100, 200), None), "Range with Accept-Encoding")
+    same(
+        (answer.status, answer.body, answer.get("Content-Encoding")),
+        (206, BODY.read(100, 200), None),
+        "Range with Accept-Encoding",
+    )
     first = get(pawl.address, "/pass/x", fields=(many,))
     same((first.body, first.get("Content-Encoding")), (coded.read(), "gzip"), "origin-encoding = pass")
     plain = get(pawl.address, "/pass/x", fields=(("Accept-Encoding", "identity"),))
     same((plain.body, plain.get("Content-Encoding")), (BODY.read(), None), "identity variant")
     true(first.get("ETag") != plain.get("ETag"), f"one tag over two codings: {first.get('ETag')}")
     answer = get(pawl.address, "/pass/x", fields=(many, ("Range", "bytes=100-199"), ("If-Range", plain.get("ETag"))))
-    same((answer.status, answer.body, answer.get("Content-Encoding")), (206, BODY.read(100, 200), None), "Range with the identity tag")
+    same(
+        (answer.status, answer.body, answer.get("Content-Encoding")),
+        (206, BODY.read(100, 200), None),
+        "Range with the identity tag",
+    )
     answer = get(pawl.address, "/pass/x", fields=(many, ("Range", "bytes=100-199"), ("If-Range", first.get("ETag"))))
-    true((answer.status == 200 and answer.body in (BODY.read(), coded.read())) or
-         (answer.status == 206 and answer.body == coded.read(100, 200) and answer.get("Content-Encoding") == "gzip"), f"Range with the coded tag: {answer}")
+    true(
+        (answer.status == 200 and answer.body in (BODY.read(), coded.read()))
+        or (answer.status == 206 and answer.body == coded.read(100, 200) and answer.get("Content-Encoding") == "gzip"),
+        f"Range with the coded tag: {answer}",
+    )
 
 
 @check("what is not kept: an origin's own 206 passes, Range reaches the origin", area="ranges")
@@ -231,12 +321,22 @@ def unkept(bench):
     origin.at("/none", Resource(BODY, fields=(("Cache-Control", "no-store"),)))
     pawl = bench.pawl(origin)
     answer = get(pawl.address, "/x", fields=(("Range", "bytes=100-199"),))
-    same((answer.status, answer.body, answer.get("Content-Range")), (206, BODY.read(100, 200), "bytes 100-199/1000"), "origin with ranges")
+    same(
+        (answer.status, answer.body, answer.get("Content-Range")),
+        (206, BODY.read(100, 200), "bytes 100-199/1000"),
+        "origin with ranges",
+    )
     answer = get(pawl.address, "/none", fields=(("Range", "bytes=100-199"),))
-    true((answer.status == 206 and answer.body == BODY.read(100, 200)) or (answer.status == 200 and answer.body == BODY.read()), f"origin without: {answer}")
+    true(
+        (answer.status == 206 and answer.body == BODY.read(100, 200))
+        or (answer.status == 200 and answer.body == BODY.read()),
+        f"origin without: {answer}",
+    )
 
 
-@check("what is not kept: several ranges, and one that cannot be satisfied, are answered as they were asked", area="ranges")
+@check(
+    "what is not kept: several ranges, and one that cannot be satisfied, are answered as they were asked", area="ranges"
+)
 def unkept_as_asked(bench):
     body = Content("unkept-as-asked", 200_000)
     origin = bench.origin()
@@ -244,30 +344,57 @@ def unkept_as_asked(bench):
     origin.at("/tagged", Resource(body, ranges=True, etag='"v"', fields=(("Cache-Control", "no-store"),)))
     pawl = bench.pawl(origin)
     for path in ("/plain", "/tagged"):
-        for parts in (((70_000, 70_010), (190_000, 190_005)), ((190_000, 199_999), (0, 5)), ((0, 0), (65_536, 65_536), (131_072, 131_072))):
+        for parts in (
+            ((70_000, 70_010), (190_000, 190_005)),
+            ((190_000, 199_999), (0, 5)),
+            ((0, 0), (65_536, 65_536), (131_072, 131_072)),
+        ):
             answer = get(pawl.address, path, fields=(("Range", "bytes=" + ",".join(f"{a}-{b}" for a, b in parts)),))
             if answer.status == 200:
                 true(answer.body == body.read(), f"{path} {parts}: a 200 of {answer.count} bytes")
                 continue
-            same((answer.status, (answer.get("Content-Type") or "").partition(";")[0]), (206, "multipart/byteranges"), f"{path} {parts}")
+            same(
+                (answer.status, (answer.get("Content-Type") or "").partition(";")[0]),
+                (206, "multipart/byteranges"),
+                f"{path} {parts}",
+            )
             for a, b in parts:
                 true(body.read(a, b + 1) in answer.body, f"{path} {parts}: {a}-{b} is missing")
         answer = get(pawl.address, path, fields=(("Range", "bytes=200000-200005"),))
         same((answer.status, answer.get("Content-Range")), (416, "bytes */200000"), f"{path}, behind the end")
         answer = get(pawl.address, path, fields=(("Range", "bytes=199999-300000"),))
-        same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last byte")
+        same(
+            (answer.status, answer.get("Content-Range"), answer.body),
+            (206, "bytes 199999-199999/200000", body.read(199_999)),
+            f"{path}, the last byte",
+        )
 
 
-@check("a part of a body whose room others have taken comes from the origin, whole, with one more request", area="ranges", seconds=60)
+@check(
+    "a part of a body whose room others have taken comes from the origin, whole, with one more request",
+    area="ranges",
+    seconds=60,
+)
 def room_taken(bench):
     body, origin = Content("room-taken", 32 * MIB), bench.origin()
     pawl = bench.pawl(origin, cache={"max-size": "4M", "min-free": 0})
     # Before the window that the body goes through, and behind it.
     for name, first, wanted in (("/behind", 0, 20 * MIB), ("/before", 30 * MIB, MIB)):
         gate = threading.Event()
-        free, gated = (Resource(body, ranges=True, etag='"v"', fields=FRESH, gates=gates) for gates in ((), ((wanted, gate),)))
-        origin.at(name, lambda request, wanted=wanted, gated=gated, free=free: gated if f"={wanted}-" in (request.get("Range") or "") else free)
-        same(get(pawl.address, name, fields=(("Range", f"bytes={first}-{first + 499_999}"),)).sha, body.sha256(first, first + 500_000), "the first part")
+        free, gated = (
+            Resource(body, ranges=True, etag='"v"', fields=FRESH, gates=gates) for gates in ((), ((wanted, gate),))
+        )
+        origin.at(
+            name,
+            lambda request, wanted=wanted, gated=gated, free=free: (
+                gated if f"={wanted}-" in (request.get("Range") or "") else free
+            ),
+        )
+        same(
+            get(pawl.address, name, fields=(("Range", f"bytes={first}-{first + 499_999}"),)).sha,
+            body.sha256(first, first + 500_000),
+            "the first part",
+        )
         late, other = bench.use(Client(pawl.address, 10)), bench.use(Client(pawl.address, 20, receive_buffer=65536))
         late.request(name, fields=(("Range", f"bytes={wanted}-{wanted + MIB - 1}"),))
         wait_for(lambda: origin.count(name) == 2, 5, "the question for the part that will find no room")
@@ -276,10 +403,18 @@ def room_taken(bench):
         wait_for(lambda: pawl.log().count("streaming-unstored") > seen, 10, "the end of the room")
         gate.set()
         answer = late.response()
-        same((answer.status, answer.complete, answer.sha), (206, True, body.sha256(wanted, wanted + MIB)), f"{name}: the part that found no room")
+        same(
+            (answer.status, answer.complete, answer.sha),
+            (206, True, body.sha256(wanted, wanted + MIB)),
+            f"{name}: the part that found no room",
+        )
         true(origin.count(name) <= 4, f"{origin.count(name)} requests at the origin")
         answer = other.response(keep=False)
-        same((answer.status, answer.complete, answer.sha), (206, True, body.sha256(8 * MIB, 18 * MIB)), "the part that took the room")
+        same(
+            (answer.status, answer.complete, answer.sha),
+            (206, True, body.sha256(8 * MIB, 18 * MIB)),
+            "the part that took the room",
+        )
 
 
 @check("parts of a body for which there is no room: an end in sight, and few requests at the origin", area="ranges")

@@ -1,4 +1,5 @@
-"""An answer that takes too long is work at the application: an origin that can only be replayed is not made to do it again and again."""
+"""An answer that takes too long is work at the application: an origin that can only be replayed is not made to do it
+again and again."""
 
 import threading
 
@@ -14,22 +15,37 @@ STALL = {"idle-timeout": "1s"}
 
 def stalls(at):
     """Every answer falls silent at the offsets of `at`, one a request, and from the last one on always there."""
+
     def breaks(request):
         place = at[min(request.serial, len(at) - 1)]
         return (lambda start, end: Break(place, "stall")) if place is not None else None
+
     return breaks
 
 
-@check("a slow answer that falls silent runs twice at the application, kept or not, with a length or without, from any place on", area="repeat")
+@check(
+    "a slow answer that falls silent runs twice at the application, kept or not, with a length or without, from any "
+    "place on",
+    area="repeat",
+)
 def slow_report(bench):
     origin = bench.origin()
     content = Content("report", 2 * MIB)
-    cases = [(f"/{kept}-{framing}-{at}", kept, framing, at) for kept in ("kept", "no-store", "private") for framing in ("length", "chunked")
-             for at in (0, 1000, MIB)]
+    cases = [
+        (f"/{kept}-{framing}-{at}", kept, framing, at)
+        for kept in ("kept", "no-store", "private")
+        for framing in ("length", "chunked")
+        for at in (0, 1000, MIB)
+    ]
     for path, kept, framing, at in cases:
         fields = FRESH if kept == "kept" else (("Cache-Control", kept),)
         breaks = stalls([at])
-        origin.at(path, lambda r, f=framing, fields=fields, breaks=breaks: Resource(content, framing=f, fields=fields, breaks=breaks(r)))
+        origin.at(
+            path,
+            lambda r, f=framing, fields=fields, breaks=breaks: Resource(
+                content, framing=f, fields=fields, breaks=breaks(r)
+            ),
+        )
     # One whose tag says that it could be resumed, but which takes no range; and one without a byte yet to resume from.
     origin.at("/tagged", lambda r: Resource(content, etag='"t"', fields=FRESH, breaks=stalls([MIB])(r)))
     origin.at("/ranges-0", lambda r: Resource(content, etag='"t"', ranges=True, fields=FRESH, breaks=stalls([0])(r)))
@@ -40,7 +56,10 @@ def slow_report(bench):
         answer = get(pawl.address, path, timeout=50)
         if answer.complete or origin.count(path) > 2 or answer.body != content.read(0, len(answer.body)):
             wrong.append((path, answer, origin.count(path)))
-    threads = [threading.Thread(target=one, args=(path,)) for path in [case[0] for case in cases] + ["/tagged", "/ranges-0"]]
+
+    threads = [
+        threading.Thread(target=one, args=(path,)) for path in [case[0] for case in cases] + ["/tagged", "/ranges-0"]
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -64,15 +83,37 @@ def gets_on(bench):
         same(origin.count(path), count, f"requests for {path}")
 
 
-@check("after a silence a busy or unreachable origin is waited for, and a range is asked for as often as before", area="repeat")
+@check(
+    "after a silence a busy or unreachable origin is waited for, and a range is asked for as often as before",
+    area="repeat",
+)
 def waits(bench):
     origin = bench.origin()
     content = Content("waits", 2 * MIB)
     stall = stalls([MIB])
-    origin.at("/busy", lambda r: Resource(b"", status=503) if 0 < r.serial < 4 else Resource(content, fields=FRESH, breaks=stall(r) if r.serial == 0 else None))
+    origin.at(
+        "/busy",
+        lambda r: (
+            Resource(b"", status=503)
+            if 0 < r.serial < 4
+            else Resource(content, fields=FRESH, breaks=stall(r) if r.serial == 0 else None)
+        ),
+    )
     silent = stalls([MIB])
-    origin.at("/ranges", lambda r: Resource(content, ranges=True, etag='"r"', fields=FRESH, breaks=silent(r) if r.serial == 0 else
-                                            (lambda start, end: Break(start + 4096, "stall")) if r.serial < 4 else None))
+    origin.at(
+        "/ranges",
+        lambda r: Resource(
+            content,
+            ranges=True,
+            etag='"r"',
+            fields=FRESH,
+            breaks=silent(r)
+            if r.serial == 0
+            else (lambda start, end: Break(start + 4096, "stall"))
+            if r.serial < 4
+            else None,
+        ),
+    )
     pawl = bench.pawl(origin, upstream=STALL)
     for path in ("/busy", "/ranges"):
         answer = get(pawl.address, path, keep=False, timeout=30)
@@ -84,8 +125,14 @@ def unanswered(bench):
     origin = bench.origin()
     content = Content("unanswered", 2 * MIB)
     never = threading.Event()
-    origin.at("/x", lambda r: Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0
-              else Resource(content, fields=FRESH, before_head=lambda r: never.wait(20)))
+    origin.at(
+        "/x",
+        lambda r: (
+            Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+            if r.serial == 0
+            else Resource(content, fields=FRESH, before_head=lambda r: never.wait(20))
+        ),
+    )
     pawl = bench.pawl(origin, upstream={"response-timeout": "1s"})
     answer = get(pawl.address, "/x", timeout=30)
     never.set()

@@ -5,9 +5,9 @@ import threading
 import time
 
 from harness.checks import check, same, true
-from harness.client import Client, get
-from harness.content import Comparer, Content
-from harness.origin import Break, Resource, always_break, break_points, random_breaks
+from harness.client import get
+from harness.content import Content
+from harness.origin import Break, Resource, break_points, random_breaks
 from harness.process import wait_for
 
 MIB = 1 << 20
@@ -20,7 +20,11 @@ def whole(answer, content, what):
     same((answer.status, answer.complete, answer.sha), (200, True, content.sha256()), f"{what}: {answer}")
 
 
-@check("resets, clean closes, missing last chunks and silence; with ranges and without; kept and unkept", area="resume", seconds=120)
+@check(
+    "resets, clean closes, missing last chunks and silence; with ranges and without; kept and unkept",
+    area="resume",
+    seconds=120,
+)
 def breaks(bench):
     origin = bench.origin()
     content = Content("breaks", 6 * MIB)
@@ -31,8 +35,17 @@ def breaks(bench):
                 for how in ("rst", "fin", "stall"):
                     path = f"/{'kept' if kept else 'unkept'}-{'ranges' if ranges else 'none'}-{framing}-{how}"
                     offsets = [MIB + 1, 2 * MIB, 4 * MIB + 12345] if how != "stall" else [3 * MIB + 77]
-                    origin.at(path, Resource(content, ranges=ranges, etag='"b"' if ranges else None, framing=framing,
-                                             fields=FRESH if kept else UNKEPT, breaks=break_points(offsets, how)))
+                    origin.at(
+                        path,
+                        Resource(
+                            content,
+                            ranges=ranges,
+                            etag='"b"' if ranges else None,
+                            framing=framing,
+                            fields=FRESH if kept else UNKEPT,
+                            breaks=break_points(offsets, how),
+                        ),
+                    )
                     cases.append((path, ranges, len(offsets)))
     pawl = bench.pawl(origin, upstream={"idle-timeout": "1s", "resume-attempts": 10})
     wrong = []
@@ -49,9 +62,16 @@ def breaks(bench):
 def asks(bench):
     origin = bench.origin()
     content = Content("asks", 4 * MIB)
-    origin.at("/tag", Resource(content, ranges=True, etag='"t"', last_modified="old", fields=FRESH, breaks=break_points([2 * MIB])))
-    origin.at("/date", Resource(content, ranges=True, last_modified="old", fields=FRESH, breaks=break_points([2 * MIB])))
-    origin.at("/young", Resource(content, ranges=True, last_modified="fresh", fields=FRESH, breaks=break_points([2 * MIB])))
+    origin.at(
+        "/tag",
+        Resource(content, ranges=True, etag='"t"', last_modified="old", fields=FRESH, breaks=break_points([2 * MIB])),
+    )
+    origin.at(
+        "/date", Resource(content, ranges=True, last_modified="old", fields=FRESH, breaks=break_points([2 * MIB]))
+    )
+    origin.at(
+        "/young", Resource(content, ranges=True, last_modified="fresh", fields=FRESH, breaks=break_points([2 * MIB]))
+    )
     pawl = bench.pawl(origin)
     for path in ("/tag", "/date", "/young"):
         whole(get(pawl.address, path, keep=False), content, path)
@@ -69,7 +89,12 @@ def followers(bench):
     origin = bench.origin()
     content = Content("broken-followers", 8 * MIB)
     rng = random.Random(4)
-    origin.at("/x", Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=random_breaks(rng, content.size, 8, 8)[0], pace=40e6))
+    origin.at(
+        "/x",
+        Resource(
+            content, ranges=True, etag='"t"', fields=FRESH, breaks=random_breaks(rng, content.size, 8, 8)[0], pace=40e6
+        ),
+    )
     origin.at("/y", Resource(content, fields=FRESH, breaks=random_breaks(rng, content.size, 4, 4)[0], pace=60e6))
     pawl = bench.pawl(origin, pawl={"workers": 4})
     for path in ("/x", "/y"):
@@ -79,7 +104,10 @@ def followers(bench):
             start = (i % 4) * MIB
             fields = (("Range", f"bytes={start}-"),) if start else ()
             answer = get(pawl.address, path, fields=fields, keep=False, timeout=30)
-            got.append((answer.status, answer.complete, answer.sha) == (206 if start else 200, True, content.sha256(start)))
+            got.append(
+                (answer.status, answer.complete, answer.sha) == (206 if start else 200, True, content.sha256(start))
+            )
+
         threads = [threading.Thread(target=one, args=(i,)) for i in range(24)]
         for thread in threads:
             thread.start()
@@ -95,8 +123,14 @@ def middle_errors(bench):
     content = Content("middle", 2 * MIB)
     for ranges in (True, False):
         breaks = break_points([MIB])
-        origin.at(f"/{ranges}", lambda r, ranges=ranges, breaks=breaks: Resource(b"busy", status=(503, 502, 429)[r.serial - 1]) if 0 < r.serial < 4 else
-                  Resource(content, ranges=ranges, etag='"m"' if ranges else None, fields=FRESH, breaks=breaks))
+        origin.at(
+            f"/{ranges}",
+            lambda r, ranges=ranges, breaks=breaks: (
+                Resource(b"busy", status=(503, 502, 429)[r.serial - 1])
+                if 0 < r.serial < 4
+                else Resource(content, ranges=ranges, etag='"m"' if ranges else None, fields=FRESH, breaks=breaks)
+            ),
+        )
     pawl = bench.pawl(origin)
     for path in ("/True", "/False"):
         whole(get(pawl.address, path, keep=False, timeout=30), content, path)
@@ -108,6 +142,7 @@ def middle_errors(bench):
 @check("an origin that is down for a while and comes back", area="resume", seconds=60)
 def outage(bench):
     from harness.origin import Origin
+
     origin = bench.origin()
     content = Content("outage", 2 * MIB)
     resource = Resource(content, ranges=True, etag='"m"', fields=FRESH, breaks=break_points([MIB]))
@@ -115,7 +150,14 @@ def outage(bench):
     pawl = bench.pawl(origin)
     port, box = origin.port, {}
     thread = threading.Thread(target=lambda: box.update(a=get(pawl.address, "/x", keep=False, timeout=30)))
-    origin.resources["/x"] = Resource(content, ranges=True, etag='"m"', fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"), before_head=lambda r: None)
+    origin.resources["/x"] = Resource(
+        content,
+        ranges=True,
+        etag='"m"',
+        fields=FRESH,
+        breaks=lambda s, e: Break(MIB, "rst"),
+        before_head=lambda r: None,
+    )
     thread.start()
     wait_for(lambda: origin.of("/x") and origin.of("/x")[0].ended == "rst", 5, "the break")
     origin.stop()
@@ -131,7 +173,14 @@ def gives_up(bench):
     origin = bench.origin()
     content = Content("gives-up", 2 * MIB)
     for framing in ("length", "chunked"):
-        origin.at("/" + framing, lambda r, framing=framing: Resource(content, ranges=True, etag='"m"', framing=framing, fields=FRESH, breaks=break_points([MIB])) if r.serial == 0 else Resource(b"", status=503))
+        origin.at(
+            "/" + framing,
+            lambda r, framing=framing: (
+                Resource(content, ranges=True, etag='"m"', framing=framing, fields=FRESH, breaks=break_points([MIB]))
+                if r.serial == 0
+                else Resource(b"", status=503)
+            ),
+        )
     pawl = bench.pawl(origin, upstream={"resume-attempts": 3})
     for path in ("/length", "/chunked"):
         answer = get(pawl.address, path, timeout=30)
@@ -152,21 +201,46 @@ CHANGES = {  # how the second connection differs from the first
 def changed(bench):
     origin = bench.origin()
     content = Content("changed", 2 * MIB)
-    wrong, cases = [], 0
+    wrong = []
     plans = []
     for what, plan in CHANGES.items():
-        other = content.changed(*plan["changed"]) if "changed" in plan else Content("changed", plan["size"]).changed(1000)
+        other = (
+            content.changed(*plan["changed"]) if "changed" in plan else Content("changed", plan["size"]).changed(1000)
+        )
         for label, first, second in (
-                ("new tag", dict(ranges=True, etag='"a"'), dict(ranges=True, etag='"b"')), ("weak tag", dict(ranges=True, etag='W/"a"'), dict(ranges=True, etag='W/"b"')),
-                ("same weak tag", dict(ranges=True, etag='W/"a"'), dict(ranges=True, etag='W/"a"')),
-                ("date", dict(ranges=True, last_modified="old"), dict(ranges=True, last_modified="Sun, 02 Aug 2026 10:00:00 GMT")),
-                ("fresh date", dict(ranges=True, last_modified="fresh"), dict(ranges=True, last_modified="fresh")), ("nothing", {}, {}), ("ranges alone", dict(ranges=True), dict(ranges=True))):
+            ("new tag", dict(ranges=True, etag='"a"'), dict(ranges=True, etag='"b"')),
+            ("weak tag", dict(ranges=True, etag='W/"a"'), dict(ranges=True, etag='W/"b"')),
+            ("same weak tag", dict(ranges=True, etag='W/"a"'), dict(ranges=True, etag='W/"a"')),
+            (
+                "date",
+                dict(ranges=True, last_modified="old"),
+                dict(ranges=True, last_modified="Sun, 02 Aug 2026 10:00:00 GMT"),
+            ),
+            ("fresh date", dict(ranges=True, last_modified="fresh"), dict(ranges=True, last_modified="fresh")),
+            ("nothing", {}, {}),
+            ("ranges alone", dict(ranges=True), dict(ranges=True)),
+        ):
             for kept in (FRESH, UNKEPT):
                 for framing in ("length", "chunked"):
-                    plans.append((f"{what}, {label}, {'kept' if kept is FRESH else 'unkept'}, {framing}", other, first, second, kept, framing))
+                    plans.append(
+                        (
+                            f"{what}, {label}, {'kept' if kept is FRESH else 'unkept'}, {framing}",
+                            other,
+                            first,
+                            second,
+                            kept,
+                            framing,
+                        )
+                    )
     for i, (what, other, first, second, kept, framing) in enumerate(plans):
-        origin.at(f"/{i}", lambda r, p=plans[i]: Resource(content, framing=p[5], fields=p[4], breaks=lambda s, e: Break(MIB, "rst"), **p[2]) if r.serial == 0
-                  else Resource(p[1], framing=p[5], fields=p[4], **p[3]))
+        origin.at(
+            f"/{i}",
+            lambda r, p=plans[i]: (
+                Resource(content, framing=p[5], fields=p[4], breaks=lambda s, e: Break(MIB, "rst"), **p[2])
+                if r.serial == 0
+                else Resource(p[1], framing=p[5], fields=p[4], **p[3])
+            ),
+        )
     pawl = bench.pawl(origin, upstream=QUICK)
     lock = threading.Lock()
 
@@ -176,6 +250,7 @@ def changed(bench):
             if answer.complete or not (answer.body == content.read(0, len(answer.body))) or answer.status != 200:
                 with lock:
                     wrong.append((plans[i][0], answer, origin.of(f"/{i}")))
+
     threads = [threading.Thread(target=some, args=(range(k, len(plans), 8),)) for k in range(8)]
     for thread in threads:
         thread.start()
@@ -189,7 +264,14 @@ def after_change(bench):
     origin = bench.origin()
     content = Content("after", 2 * MIB)
     other = content.changed(1000)
-    origin.at("/x", lambda r: Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0 else Resource(other, fields=FRESH))
+    origin.at(
+        "/x",
+        lambda r: (
+            Resource(content, fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+            if r.serial == 0
+            else Resource(other, fields=FRESH)
+        ),
+    )
     pawl = bench.pawl(origin, upstream=QUICK)
     first = get(pawl.address, "/x")
     same((first.complete, first.body), (False, content.read(0, len(first.body))), "first client")
@@ -200,9 +282,14 @@ def after_change(bench):
 
 
 LIES = [  # a 206 that is not what was asked for; `changed` where the bytes themselves are another version's
-    ("starts earlier than it says", dict(body=MIB - 5000), None), ("starts elsewhere", dict(start=MIB + 4096, body=MIB + 4096), None),
-    ("another total", dict(total=3 * MIB), None), ("another tag", dict(tag='"z"'), None), ("another version under the same tag", {}, (MIB - 10,)),
-    ("another version that differs at the break", {}, (MIB, MIB + 1)), ("no total", dict(total="*"), None), ("last before first", dict(last=5), None),
+    ("starts earlier than it says", dict(body=MIB - 5000), None),
+    ("starts elsewhere", dict(start=MIB + 4096, body=MIB + 4096), None),
+    ("another total", dict(total=3 * MIB), None),
+    ("another tag", dict(tag='"z"'), None),
+    ("another version under the same tag", {}, (MIB - 10,)),
+    ("another version that differs at the break", {}, (MIB, MIB + 1)),
+    ("no total", dict(total="*"), None),
+    ("last before first", dict(last=5), None),
 ]
 
 
@@ -212,14 +299,22 @@ def lies(bench):
     content = Content("lies", 2 * MIB)
     for i, (what, lie, change) in enumerate(LIES):
         other = content.changed(*change) if change else content
-        origin.at(f"/{i}", lambda r, lie=lie, other=other: Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0
-                  else Resource(other, ranges=True, etag='"t"', fields=FRESH, lie=lie))
+        origin.at(
+            f"/{i}",
+            lambda r, lie=lie, other=other: (
+                Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+                if r.serial == 0
+                else Resource(other, ranges=True, etag='"t"', fields=FRESH, lie=lie)
+            ),
+        )
     pawl = bench.pawl(origin, upstream=QUICK)
     wrong = []
     for i, (what, lie, change) in enumerate(LIES):
         answer = get(pawl.address, f"/{i}", timeout=30)
         right = answer.body == content.read(0, len(answer.body))
-        if what == "another version that differs at the break":  # only bytes after what is held differ: nothing can tell
+        if (
+            what == "another version that differs at the break"
+        ):  # only bytes after what is held differ: nothing can tell
             right = right or not answer.complete or answer.body == content.changed(*change).read()
         if not right or (answer.complete and answer.body != content.read() and not change):
             wrong.append((what, answer, origin.of(f"/{i}")))
@@ -231,9 +326,14 @@ def honest(bench):
     origin = bench.origin()
     content = Content("honest", 3 * MIB)
     other = content.changed(5)
-    gate = threading.Event()
-    origin.at("/x", lambda r: Resource(content, ranges=True, etag='"1"', fields=FRESH, breaks=lambda s, e: Break(MIB, "rst")) if r.serial == 0
-              else Resource(other, ranges=True, etag='"2"', fields=FRESH))
+    origin.at(
+        "/x",
+        lambda r: (
+            Resource(content, ranges=True, etag='"1"', fields=FRESH, breaks=lambda s, e: Break(MIB, "rst"))
+            if r.serial == 0
+            else Resource(other, ranges=True, etag='"2"', fields=FRESH)
+        ),
+    )
     pawl = bench.pawl(origin, upstream=QUICK)
     answer = get(pawl.address, "/x")
     same((answer.complete, answer.body), (False, content.read(0, len(answer.body))), "old reader")
@@ -246,9 +346,16 @@ def honest(bench):
 def refuses(bench):
     origin = bench.origin()
     content = Content("refuses", 3 * MIB)
-    origin.at("/200", Resource(content, etag='"t"', fields=FRESH + (("Accept-Ranges", "bytes"),), breaks=break_points([MIB])))
+    origin.at(
+        "/200", Resource(content, etag='"t"', fields=FRESH + (("Accept-Ranges", "bytes"),), breaks=break_points([MIB]))
+    )
     breaks = break_points([MIB])
-    origin.at("/416", lambda r: Resource(b"", status=416) if r.get("Range") else Resource(content, etag='"t"', fields=FRESH, breaks=breaks))
+    origin.at(
+        "/416",
+        lambda r: (
+            Resource(b"", status=416) if r.get("Range") else Resource(content, etag='"t"', fields=FRESH, breaks=breaks)
+        ),
+    )
     pawl = bench.pawl(origin)
     for path in ("/200", "/416"):
         whole(get(pawl.address, path, keep=False, timeout=20), content, path)
@@ -261,12 +368,32 @@ def edges(bench):
     for at in (0, 1, 16384, 999_999):
         for ranges in (True, False):
             for framing in ("length", "chunked"):
-                count = [0]
-                origin.at(f"/{at}-{ranges}-{framing}", lambda r, at=at, ranges=ranges, framing=framing: Resource(
-                    content, ranges=ranges, framing=framing, etag='"e"' if ranges else None, fields=FRESH,
-                    breaks=(lambda s, e: Break(at, "fin")) if r.serial == 0 else None))
-    origin.at("/end-chunk", lambda r: Resource(content, framing="chunked", fields=FRESH) if r.serial else
-              (b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n" % content.size + content.read() + b"\r\n", "close"))
+                origin.at(
+                    f"/{at}-{ranges}-{framing}",
+                    lambda r, at=at, ranges=ranges, framing=framing: Resource(
+                        content,
+                        ranges=ranges,
+                        framing=framing,
+                        etag='"e"' if ranges else None,
+                        fields=FRESH,
+                        breaks=(lambda s, e: Break(at, "fin")) if r.serial == 0 else None,
+                    ),
+                )
+    origin.at(
+        "/end-chunk",
+        lambda r: (
+            Resource(content, framing="chunked", fields=FRESH)
+            if r.serial
+            else (
+                b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Type: "
+                b"application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n"
+                % content.size
+                + content.read()
+                + b"\r\n",
+                "close",
+            )
+        ),
+    )
     pawl = bench.pawl(origin)
     for path in list(origin.resources):
         whole(get(pawl.address, path, keep=False, timeout=20), content, path)
@@ -276,7 +403,12 @@ def edges(bench):
 def broken_range(bench):
     origin = bench.origin()
     content = Content("broken-range", 64 * MIB)
-    origin.at("/x", Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=break_points([33 * MIB, 34 * MIB + 5, 35 * MIB])))
+    origin.at(
+        "/x",
+        Resource(
+            content, ranges=True, etag='"t"', fields=FRESH, breaks=break_points([33 * MIB, 34 * MIB + 5, 35 * MIB])
+        ),
+    )
     pawl = bench.pawl(origin)
     answer = get(pawl.address, "/x", fields=(("Range", f"bytes={32 * MIB}-{36 * MIB - 1}"),), keep=False)
     same((answer.status, answer.complete, answer.sha), (206, True, content.sha256(32 * MIB, 36 * MIB)), "range")

@@ -4,7 +4,7 @@ import re
 import time
 
 from harness.checks import check, same, true
-from harness.client import Client, get
+from harness.client import get
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import wait_for
@@ -17,8 +17,11 @@ def part(pawl, path, tag, start=1000, host="pawl.test", **options):
 
 
 def expect_rest(answer, content, start, what):
-    same((answer.status, answer.get("Content-Range"), answer.sha),
-         (206, f"bytes {start}-{content.size - 1}/{content.size}", content.sha256(start)), what)
+    same(
+        (answer.status, answer.get("Content-Range"), answer.sha),
+        (206, f"bytes {start}-{content.size - 1}/{content.size}", content.sha256(start)),
+        what,
+    )
 
 
 @check("minted ones are strong, random, stable, different for each body and variant", area="tags")
@@ -27,7 +30,10 @@ def minted(bench):
     content = Content("minted", 50_000)
     for i in range(5):
         origin.at(f"/{i}", Resource(content, fields=FRESH))
-    origin.at("/vary", lambda r: Resource(Content(r.get("Accept-Language"), 5000), fields=FRESH + (("Vary", "Accept-Language"),)))
+    origin.at(
+        "/vary",
+        lambda r: Resource(Content(r.get("Accept-Language"), 5000), fields=FRESH + (("Vary", "Accept-Language"),)),
+    )
     pawl = bench.pawl(origin)
     tags = []
     for i in range(5):
@@ -82,12 +88,19 @@ def alias(bench):
     origin = bench.origin()
     content, other = Content("alias", 2 << 20), Content("alias", 2 << 20).changed(5)
     for path in ("/same", "/other"):
-        origin.at(path, lambda r, path=path: Resource(other if path == "/other" and r.serial else content, fields=(("Cache-Control", "max-age=0"),)))
+        origin.at(
+            path,
+            lambda r, path=path: Resource(
+                other if path == "/other" and r.serial else content, fields=(("Cache-Control", "max-age=0"),)
+            ),
+        )
     pawl = bench.pawl(origin, site={"resume-ttl": "0s"})
     first = {path: get(pawl.address, path).get("ETag") for path in ("/same", "/other")}
     second = {path: get(pawl.address, path) for path in ("/same", "/other")}
     same((second["/same"].sha, second["/other"].sha), (content.sha256(), other.sha256()), "second bodies")
-    wait_for(lambda: part(pawl, "/same", first["/same"]).status == 206, 5, "a match of the old tag after an equal re-fetch")
+    wait_for(
+        lambda: part(pawl, "/same", first["/same"]).status == 206, 5, "a match of the old tag after an equal re-fetch"
+    )
     answer = part(pawl, "/same", first["/same"])
     expect_rest(answer, content, 1000, "old tag after an equal re-fetch")
     same(answer.get("ETag"), first["/same"], "the 206 echoes the tag the client named")
@@ -112,7 +125,10 @@ def foreign(bench):
         same((answer.status, answer.sha), (200, one.sha256()), f"If-Range: {tag}")
 
 
-@check("resume-ttl: within it stored bytes answer without asking an origin that gave no validator; no-cache asks", area="tags")
+@check(
+    "resume-ttl: within it stored bytes answer without asking an origin that gave no validator; no-cache asks",
+    area="tags",
+)
 def resume_ttl(bench):
     origin = bench.origin()
     content = Content("ttl", 1 << 20)

@@ -67,30 +67,73 @@ def refused(pawl, **how):
 
 def s_client(pawl, *words, name="pawl.test", say=b""):
     host, port = pawl.address.rpartition("//")[2].rsplit(":", 1)
-    done = subprocess.run(["openssl", "s_client", "-connect", f"{host}:{port}", "-servername", name, "-CAfile", str(authority().file), *words],
-                          input=say, capture_output=True, timeout=15)
+    done = subprocess.run(
+        [
+            "openssl",
+            "s_client",
+            "-connect",
+            f"{host}:{port}",
+            "-servername",
+            name,
+            "-CAfile",
+            str(authority().file),
+            *words,
+        ],
+        input=say,
+        capture_output=True,
+        timeout=15,
+    )
     return done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
 
 
 @check("SNI chooses: exact name, then wildcard of one label, then the first section; without SNI the first", area="tls")
 def names(bench):
     ca = authority()
-    first, exact, wild = ca.leaf("first", ("first.test",)), ca.leaf("exact", ("shop.wild.test", "other.test")), ca.leaf("wild", ("*.wild.test",))
+    first, exact, wild = (
+        ca.leaf("first", ("first.test",)),
+        ca.leaf("exact", ("shop.wild.test", "other.test")),
+        ca.leaf("wild", ("*.wild.test",)),
+    )
     named = ca.leaf("named", (), subject="/CN=common.test")
     _, pawl = begin(bench, {"first": keys(first), "exact": keys(exact), "wild": keys(wild), "named": keys(named)})
-    for name, pair in (("first.test", first), ("shop.wild.test", exact), ("SHOP.Wild.Test", exact), ("other.test", exact), ("any.wild.test", wild), ("a.b.wild.test", first),
-                       ("wild.test", first), ("unknown.test", first), ("common.test", named), (None, first)):
+    for name, pair in (
+        ("first.test", first),
+        ("shop.wild.test", exact),
+        ("SHOP.Wild.Test", exact),
+        ("other.test", exact),
+        ("any.wild.test", wild),
+        ("a.b.wild.test", first),
+        ("wild.test", first),
+        ("unknown.test", first),
+        ("common.test", named),
+        (None, first),
+    ):
         same(shown(pawl, name), pair.der(), f"certificate for {name}")
-    same(fetch(pawl, name="any.wild.test", context=transport.client_context()).body, b"hello", "answer, its certificate verified")
+    same(
+        fetch(pawl, name="any.wild.test", context=transport.client_context()).body,
+        b"hello",
+        "answer, its certificate verified",
+    )
 
 
-@check("several pairs in one section, by name and by kind of key: ECDSA and RSA side by side, in TLS 1.2 and 1.3", area="tls")
+@check(
+    "several pairs in one section, by name and by kind of key: ECDSA and RSA side by side, in TLS 1.2 and 1.3",
+    area="tls",
+)
 def kinds(bench):
     ca = authority()
-    curve, rsa, third = ca.leaf("both-ec", ("both.test",)), ca.leaf("both-rsa", ("both.test",), kind="rsa"), ca.leaf("third", ("third.test",))
+    curve, rsa, third = (
+        ca.leaf("both-ec", ("both.test",)),
+        ca.leaf("both-rsa", ("both.test",), kind="rsa"),
+        ca.leaf("third", ("third.test",)),
+    )
     _, pawl = begin(bench, {"main": keys(curve, rsa, third)})
-    for cipher, pair in (("ECDHE-ECDSA-AES128-GCM-SHA256", curve), ("ECDHE-RSA-AES128-GCM-SHA256", rsa), ("ECDHE-ECDSA-CHACHA20-POLY1305", curve),
-                         ("ECDHE-RSA-AES256-GCM-SHA384", rsa)):
+    for cipher, pair in (
+        ("ECDHE-ECDSA-AES128-GCM-SHA256", curve),
+        ("ECDHE-RSA-AES128-GCM-SHA256", rsa),
+        ("ECDHE-ECDSA-CHACHA20-POLY1305", curve),
+        ("ECDHE-RSA-AES256-GCM-SHA384", rsa),
+    ):
         context = loose()
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         context.set_ciphers(cipher)
@@ -98,14 +141,24 @@ def kinds(bench):
     same(shown(pawl, "third.test"), third.der(), "another name of the section")
     for algorithms, kind in (("ECDSA+SHA256", "ECDSA"), ("RSA-PSS+SHA256", "RSA-PSS")):
         text = s_client(pawl, "-tls1_3", "-sigalgs", algorithms, name="both.test")
-        true(f"Peer signature type: {kind}" in text, f"{algorithms}: {re.findall('Peer signature.*', text)} {text[-300:]}")
+        true(
+            f"Peer signature type: {kind}" in text,
+            f"{algorithms}: {re.findall('Peer signature.*', text)} {text[-300:]}",
+        )
 
 
 @check("ALPN: h2 first, http/1.1, none; a client that speaks only others is told so", area="tls")
 def alpn(bench):
     _, pawl = begin(bench, {"main": keys(certificates.server())})
-    for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"), (("http/1.1",), "http/1.1"), (("foo", "http/1.1"), "http/1.1"),
-                            (("http/1.0",), "http/1.0"), (("http/1.0", "http/1.1"), "http/1.1"), ((), None)):
+    for offered, chosen in (
+        (("h2", "http/1.1"), "h2"),
+        (("http/1.1", "h2"), "h2"),
+        (("http/1.1",), "http/1.1"),
+        (("foo", "http/1.1"), "http/1.1"),
+        (("http/1.0",), "http/1.0"),
+        (("http/1.0", "http/1.1"), "http/1.1"),
+        ((), None),
+    ):
         with Client(pawl.address, 5, over="tls", context=transport.client_context(offered)) as client:
             same(client.socket.tls.selected_alpn_protocol(), chosen, f"ALPN for {offered}")
             if chosen != "h2":
@@ -118,16 +171,28 @@ def alpn(bench):
 @check("versions: 1.2 and 1.3, never 1.1; min-version = 1.3; TLS 1.2 only with ECDHE and AEAD", area="tls")
 def versions(bench):
     server = certificates.server()
-    _, pawl = begin(bench, {"main": keys(server), "new": {**keys(authority().leaf("new", ("new.test",))), "min-version": "1.3"}})
+    _, pawl = begin(
+        bench, {"main": keys(server), "new": {**keys(authority().leaf("new", ("new.test",))), "min-version": "1.3"}}
+    )
     v = ssl.TLSVersion
-    for lowest, highest, name, good in ((v.TLSv1_2, v.TLSv1_2, "pawl.test", True), (v.TLSv1_3, v.TLSv1_3, "pawl.test", True), (v.TLSv1_3, v.TLSv1_3, "new.test", True),
-                                        (v.TLSv1_2, v.TLSv1_2, "new.test", False)):
+    for lowest, highest, name, good in (
+        (v.TLSv1_2, v.TLSv1_2, "pawl.test", True),
+        (v.TLSv1_3, v.TLSv1_3, "pawl.test", True),
+        (v.TLSv1_3, v.TLSv1_3, "new.test", True),
+        (v.TLSv1_2, v.TLSv1_2, "new.test", False),
+    ):
         context = transport.client_context(("http/1.1",), None, lowest, highest)
         why = refused(pawl, context=context, server_name=name)
         same(why is None, good, f"TLS {lowest.name} for {name}: {why}")
     text = s_client(pawl, "-tls1_1", "-cipher", "ALL:@SECLEVEL=0")
     true("Cipher is (NONE)" in text, f"TLS 1.1: {text[-400:]}")
-    for cipher in ("AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "DHE-RSA-AES128-GCM-SHA256", "AES128-SHA"):
+    for cipher in (
+        "AES128-GCM-SHA256",
+        "ECDHE-ECDSA-AES128-SHA256",
+        "ECDHE-ECDSA-AES256-SHA",
+        "DHE-RSA-AES128-GCM-SHA256",
+        "AES128-SHA",
+    ):
         text = s_client(pawl, "-tls1_2", "-cipher", cipher + ":@SECLEVEL=0")
         true("Cipher is (NONE)" in text, f"{cipher}: {re.findall('Cipher is.*', text)}")
 
@@ -171,7 +236,10 @@ def staple(bench):
         true("OCSP response: no response sent" in text, f"{version}, without: {text[:300]}")
 
 
-@check("small records first, full ones after that, small ones again after a second of silence; the body is right", area="tls")
+@check(
+    "small records first, full ones after that, small ones again after a second of silence; the body is right",
+    area="tls",
+)
 def records(bench):
     origin, pawl = begin(bench, {"main": keys(certificates.server())})
     content = Content("records", 3 * MIB)
@@ -186,7 +254,10 @@ def records(bench):
             small = sum(size for size in sizes[:12])
             true(max(sizes[:6]) <= 1700, f"turn {turn}: first records {sizes[:12]} ({small} bytes)")
             full = [size for size in sizes if size >= 16 << 10]
-            true(len(full) >= 0.8 * (3 * MIB - 65536) / 16384, f"turn {turn}: {len(full)} full records of {len(sizes)}: {sizes[20:60]}")
+            true(
+                len(full) >= 0.8 * (3 * MIB - 65536) / 16384,
+                f"turn {turn}: {len(full)} full records of {len(sizes)}: {sizes[20:60]}",
+            )
             time.sleep(1.3)
 
 
@@ -203,7 +274,7 @@ class Tapped(Client):
         """Lengths of records of application data so far."""
         at, found = 0, []
         while at + 5 <= len(self.tap.seen):
-            length = int.from_bytes(self.tap.seen[at + 3:at + 5], "big")
+            length = int.from_bytes(self.tap.seen[at + 3 : at + 5], "big")
             if self.tap.seen[at] == 23:
                 found.append(length)
             at += 5 + length
@@ -223,7 +294,10 @@ class Tap:
         return getattr(self.raw, name)
 
 
-@check("a request in clear on a port of TLS gets a 400 in clear that says so; bytes that are nothing, an alert or the end", area="tls")
+@check(
+    "a request in clear on a port of TLS gets a 400 in clear that says so; bytes that are nothing, an alert or the end",
+    area="tls",
+)
 def clear(bench):
     _, pawl = begin(bench, {"main": keys(certificates.server())})
     with Client(pawl.address, 5, over="clear") as client:
@@ -232,7 +306,12 @@ def clear(bench):
         same((answer.status, answer.complete), (400, True), "answer")
         true(b"TLS" in answer.body or b"https" in answer.body, f"body {answer.body[:200]!r}")
         true(client.until_end(4)[1] in ("fin", "rst"), "the connection stays")
-    for octets in (b"\x00" * 50, b"\x16\x03\x01\xff\xff" + bytes(100), b"\x80\x2e\x01\x03\x01" + bytes(60), bytes(range(128, 256))):
+    for octets in (
+        b"\x00" * 50,
+        b"\x16\x03\x01\xff\xff" + bytes(100),
+        b"\x80\x2e\x01\x03\x01" + bytes(60),
+        bytes(range(128, 256)),
+    ):
         with Client(pawl.address, 5, over="clear") as client:
             client.send(octets)
             data, ended = client.until_end(5)
@@ -251,11 +330,21 @@ def slow(bench):
     timely(time.monotonic() - begun < 6, "slow")
 
 
-@check("Strict-Transport-Security by route, on hits, misses and errors over TLS, in place of the origin's, never in clear", area="tls")
+@check(
+    "Strict-Transport-Security by route, on hits, misses and errors over TLS, in place of the origin's, never in clear",
+    area="tls",
+)
 def hsts(bench):
-    origin, pawl = begin(bench, {"main": keys(certificates.server())}, site={"hsts": "365d include-subdomains"}, extra={
-        "listen:plain": {"address": "127.0.0.1:0"}, "route:main/off": {"path": "/off/*", "hsts": "off"},
-        "route:main/short": {"path": "/short/*", "hsts": "1h preload"}})
+    origin, pawl = begin(
+        bench,
+        {"main": keys(certificates.server())},
+        site={"hsts": "365d include-subdomains"},
+        extra={
+            "listen:plain": {"address": "127.0.0.1:0"},
+            "route:main/off": {"path": "/off/*", "hsts": "off"},
+            "route:main/short": {"path": "/short/*", "hsts": "1h preload"},
+        },
+    )
     pawl.stop()
     pawl.start(ready=2)
     secure, plain = (next(a for a in pawl.addresses if a.startswith(s)) for s in ("https:", "http:"))
@@ -264,8 +353,14 @@ def hsts(bench):
     origin.at("/off/x", Resource(b"off", fields=NO_STORE + theirs))
     origin.at("/short/x", Resource(b"short", fields=NO_STORE))
     for over in ("tls", "h2"):
-        for target, wanted in (("/x", ["max-age=31536000; includeSubDomains"]), ("/kept", ["max-age=31536000; includeSubDomains"]), ("/kept", ["max-age=31536000; includeSubDomains"]),
-                               ("/.pawl/uploads/nothing", ["max-age=31536000; includeSubDomains"]), ("/off/x", ["max-age=1"]), ("/short/x", ["max-age=3600; preload"])):
+        for target, wanted in (
+            ("/x", ["max-age=31536000; includeSubDomains"]),
+            ("/kept", ["max-age=31536000; includeSubDomains"]),
+            ("/kept", ["max-age=31536000; includeSubDomains"]),
+            ("/.pawl/uploads/nothing", ["max-age=31536000; includeSubDomains"]),
+            ("/off/x", ["max-age=1"]),
+            ("/short/x", ["max-age=3600; preload"]),
+        ):
             with Client(secure, 5, over=over) as client:
                 client.request(target)
                 same(client.response().all("Strict-Transport-Security"), wanted, f"{target} over {over}")
@@ -276,9 +371,14 @@ def hsts(bench):
             true("max-age=31536000; includeSubDomains" not in values, f"{target} in clear: {values}")
 
 
-@check("what is stored for https is never an answer in clear, whatever port Host names, nor the other way round", area="tls")
+@check(
+    "what is stored for https is never an answer in clear, whatever port Host names, nor the other way round",
+    area="tls",
+)
 def schemes(bench):
-    origin, pawl = begin(bench, {"main": keys(certificates.server())}, extra={"listen:plain": {"address": "127.0.0.1:0"}})
+    origin, pawl = begin(
+        bench, {"main": keys(certificates.server())}, extra={"listen:plain": {"address": "127.0.0.1:0"}}
+    )
     pawl.stop()
     pawl.start(ready=2)
     secure, plain = (next(a for a in pawl.addresses if a.startswith(s)) for s in ("https:", "http:"))
@@ -290,12 +390,22 @@ def schemes(bench):
                 for other in (host, *hosts) if address == second else (host,):
                     over = "tls" if address == secure else "clear"
                     with Client(address, 5, over=over) as client:
-                        client.request(f"/{over if address == first else ('clear' if over == 'tls' else 'tls')}-first/{number}", host=other)
+                        client.request(
+                            f"/{over if address == first else ('clear' if over == 'tls' else 'tls')}-first/{number}",
+                            host=other,
+                        )
                         answer = client.response()
-                    same((answer.status, answer.body), (200, b"https" if address == secure else b"http"), f"{other} over {over}, after {host} over the other ({answer.cache})")
+                    same(
+                        (answer.status, answer.body),
+                        (200, b"https" if address == secure else b"http"),
+                        f"{other} over {over}, after {host} over the other ({answer.cache})",
+                    )
 
 
-@check("one connection for several names (RFC 9113 9.1.1) is served, where no section asks for certificates of clients", area="tls")
+@check(
+    "one connection for several names (RFC 9113 9.1.1) is served, where no section asks for certificates of clients",
+    area="tls",
+)
 def coalesced(bench):
     _, pawl = begin(bench, {"one": keys(authority().leaf("one", ("one.test", "two.test")))})
     for over in ("tls", "h2"):

@@ -35,6 +35,7 @@ def context(pair=None, clients=None, version=None):
 
     def asked(connection, name, _):
         made.asked = name
+
     made.sni_callback = asked
     return made
 
@@ -53,33 +54,55 @@ def proxy_status(answer):
 @check("verified by name and by address with its own authority; SNI for names only; TLS 1.2 and 1.3", area="tls origin")
 def good(bench):
     v = ssl.TLSVersion
-    for number, (url, version, sni) in enumerate(((None, v.TLSv1_3, None), ("https://localhost:{}", v.TLSv1_3, "localhost"), ("https://localhost:{}", v.TLSv1_2, "localhost"))):
+    for number, (url, version, sni) in enumerate(
+        (
+            (None, v.TLSv1_3, None),
+            ("https://localhost:{}", v.TLSv1_3, "localhost"),
+            ("https://localhost:{}", v.TLSv1_2, "localhost"),
+        )
+    ):
         origin, pawl = begin(bench, context(version=version), f"pawl{number}", url=url)
         same(get(pawl.address, "/x").body, b"hello", f"answer from {url or origin.url}")
         found = origin.handshakes[0]
-        same((found["version"], found["name"]), ("TLSv1.3" if version == v.TLSv1_3 else "TLSv1.2", sni), "version and SNI")
+        same(
+            (found["version"], found["name"]),
+            ("TLSv1.3" if version == v.TLSv1_3 else "TLSv1.2", sni),
+            "version and SNI",
+        )
         request = origin.of("/x")[0]
         same(request.version, "HTTP/1.1", "what is spoken")
         true(found["alpn"] in ("http/1.1", None), f"ALPN {found['alpn']}")
         pawl.stop()
-    origin, pawl = begin(bench, context(authority().leaf("named-origin", ("inside.test",))), "named", tls_server_name="inside.test")
+    origin, pawl = begin(
+        bench, context(authority().leaf("named-origin", ("inside.test",))), "named", tls_server_name="inside.test"
+    )
     same((get(pawl.address, "/x").body, origin.handshakes[0]["name"]), (b"hello", "inside.test"), "tls-server-name")
 
 
-@check("a wrong certificate is 502 with tls_certificate_error, and no request reaches it", area="tls origin", seconds=90)
+@check(
+    "a wrong certificate is 502 with tls_certificate_error, and no request reaches it", area="tls origin", seconds=90
+)
 def wrong(bench):
     ca = authority()
     cases = {
-        "another host": (context(ca.leaf("elsewhere", ("elsewhere.test",))), {}), "expired": (context(ca.leaf("expired", days=(-30, -2))), {}),
-        "not yet": (context(ca.leaf("early", days=(2, 30))), {}), "an unknown authority": (context(authority("Authority of nobody").leaf("nobody")), {}),
-        "the system's authorities only": (context(), {"tls-ca": "system"}), "a client's certificate": (context(ca.leaf("no-server", client=True)), {}),
+        "another host": (context(ca.leaf("elsewhere", ("elsewhere.test",))), {}),
+        "expired": (context(ca.leaf("expired", days=(-30, -2))), {}),
+        "not yet": (context(ca.leaf("early", days=(2, 30))), {}),
+        "an unknown authority": (context(authority("Authority of nobody").leaf("nobody")), {}),
+        "the system's authorities only": (context(), {"tls-ca": "system"}),
+        "a client's certificate": (context(ca.leaf("no-server", client=True)), {}),
         "another tls-server-name": (context(), {"tls-server-name": "other.test"}),
     }
     bad = []
     for number, (name, (tls, more)) in enumerate(cases.items()):
         origin, pawl = begin(bench, tls, f"pawl{number}", **more)
         answer = get(pawl.address, "/x")
-        if answer.status != 502 or "tls_certificate_error" not in proxy_status(answer) or origin.requests or len(answer.body) < 20:
+        if (
+            answer.status != 502
+            or "tls_certificate_error" not in proxy_status(answer)
+            or origin.requests
+            or len(answer.body) < 20
+        ):
             bad.append((name, answer, proxy_status(answer), origin.requests))
         pawl.stop()
     true(not bad, f"{bad}")
@@ -101,20 +124,39 @@ def handshakes(bench):
             with connection:
                 connection.recv(4096)
                 connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
     threading.Thread(target=answer_in_clear, daemon=True).start()
-    pawl = bench.pawl(f"https://127.0.0.1:{clear.getsockname()[1]}", "clear", upstream={"tls-ca": str(authority().file)})
+    pawl = bench.pawl(
+        f"https://127.0.0.1:{clear.getsockname()[1]}", "clear", upstream={"tls-ca": str(authority().file)}
+    )
     answer = get(pawl.address, "/x")
-    true(answer.status == 502 and re.search("tls_protocol_error|connection_terminated", proxy_status(answer)), f"clear: {answer} {proxy_status(answer)}")
+    true(
+        answer.status == 502 and re.search("tls_protocol_error|connection_terminated", proxy_status(answer)),
+        f"clear: {answer} {proxy_status(answer)}",
+    )
     origin, pawl = begin(bench, context(version=v.TLSv1_2), "old", tls_min_version="1.3")
     answer = get(pawl.address, "/x")
-    true(answer.status == 502 and re.search("tls_(protocol_error|alert_received)", proxy_status(answer)), f"version: {answer} {proxy_status(answer)}")
+    true(
+        answer.status == 502 and re.search("tls_(protocol_error|alert_received)", proxy_status(answer)),
+        f"version: {answer} {proxy_status(answer)}",
+    )
     for version in (v.TLSv1_2, v.TLSv1_3):
-        origin, pawl = begin(bench, context(clients=authority("Authority of clients").file, version=version), f"demanding-{version.name}")
+        origin, pawl = begin(
+            bench, context(clients=authority("Authority of clients").file, version=version), f"demanding-{version.name}"
+        )
         answer = get(pawl.address, "/x")
-        true(answer.status == 502 and re.search("tls_alert_received|tls_protocol_error|connection_terminated", proxy_status(answer)), f"no certificate: {answer} {proxy_status(answer)}")
+        true(
+            answer.status == 502
+            and re.search("tls_alert_received|tls_protocol_error|connection_terminated", proxy_status(answer)),
+            f"no certificate: {answer} {proxy_status(answer)}",
+        )
         same(origin.requests, [], "requests")
     silent = bench.use(socket.create_server(("127.0.0.1", 0)))
-    pawl = bench.pawl(f"https://127.0.0.1:{silent.getsockname()[1]}", "silent", upstream={"connect-timeout": "700ms", "tls-ca": str(authority().file)})
+    pawl = bench.pawl(
+        f"https://127.0.0.1:{silent.getsockname()[1]}",
+        "silent",
+        upstream={"connect-timeout": "700ms", "tls-ca": str(authority().file)},
+    )
     begun = time.monotonic()
     answer = get(pawl.address, "/x", timeout=10)
     true(answer.status in (502, 504), f"silence: {answer}")
@@ -125,8 +167,13 @@ def handshakes(bench):
 def shows(bench):
     pair = authority("Authority of clients").leaf("pawl-itself", (), subject="/CN=pawl", client=True)
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
-        origin, pawl = begin(bench, context(clients=authority("Authority of clients").file, version=version), version.name, tls_certificate=str(pair.certificate),
-                             tls_key=str(pair.key))
+        origin, pawl = begin(
+            bench,
+            context(clients=authority("Authority of clients").file, version=version),
+            version.name,
+            tls_certificate=str(pair.certificate),
+            tls_key=str(pair.key),
+        )
         same((get(pawl.address, "/x").body, origin.handshakes[0]["certificate"]), (b"hello", pair.der()), version.name)
 
 
@@ -138,7 +185,9 @@ def resumed(bench):
         for _ in range(8):
             same(get(pawl.address, "/once").body, b"once", "answer")
         found = [h["resumed"] for h in origin.handshakes]
-        true(len(found) >= 8 and found.count(True) >= len(found) - 3, f"{version.name}: resumed {found}")  # each loop may begin with one of its own
+        true(
+            len(found) >= 8 and found.count(True) >= len(found) - 3, f"{version.name}: resumed {found}"
+        )  # each loop may begin with one of its own
 
 
 @check("a body that breaks off is resumed by range and by replay, over TLS", area="tls origin", seconds=60)
@@ -146,7 +195,12 @@ def breaks(bench):
     origin, pawl = begin(bench)
     content = Content("tls-origin", 8 * MIB)
     for how in ("rst", "fin", "cut"):
-        origin.at(f"/ranges-{how}", Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=break_points([MIB, 3 * MIB + 5, 7 * MIB], how)))
+        origin.at(
+            f"/ranges-{how}",
+            Resource(
+                content, ranges=True, etag='"t"', fields=FRESH, breaks=break_points([MIB, 3 * MIB + 5, 7 * MIB], how)
+            ),
+        )
         origin.at(f"/replay-{how}", Resource(content, fields=FRESH, breaks=break_points([2 * MIB, 5 * MIB], how)))
         origin.at(f"/plain-{how}", Resource(content, fields=NO_STORE, breaks=break_points([2 * MIB], how)))
         for kind in ("ranges", "replay", "plain"):
@@ -155,14 +209,22 @@ def breaks(bench):
         true(origin.sent(f"/ranges-{how}") <= content.size + MIB, f"{how}: {origin.sent(f'/ranges-{how}')} bytes")
 
 
-@check("the end of the connection without close_notify is no end of a body: never shown whole, never kept", area="tls origin")
+@check(
+    "the end of the connection without close_notify is no end of a body: never shown whole, never kept",
+    area="tls origin",
+)
 def truncation(bench):
     origin, pawl = begin(bench, resume_attempts="1")
     content = Content("tls-truncated", 200_000)
     origin.at("/whole", Resource(content, framing="close", fields=FRESH))
     for how in ("cut", "rst"):
         path = f"/{how}"
-        origin.at(path, lambda r, how=how: Resource(content, framing="close", fields=FRESH, breaks=lambda s, e: Break(100_000, how)))
+        origin.at(
+            path,
+            lambda r, how=how: Resource(
+                content, framing="close", fields=FRESH, breaks=lambda s, e: Break(100_000, how)
+            ),
+        )
     answer = get(pawl.address, "/whole", keep=False)
     same((answer.complete, answer.sha), (True, content.sha256()), "an end with close_notify")
     for path in ("/cut", "/rst"):
@@ -174,7 +236,9 @@ def truncation(bench):
         same((answer.complete, answer.sha), (True, content.sha256()), f"{path}: afterwards")
 
 
-@check("uploads are delivered over TLS: once, whole; a broken delivery is tried again while it may be", area="tls origin")
+@check(
+    "uploads are delivered over TLS: once, whole; a broken delivery is tried again while it may be", area="tls origin"
+)
 def uploads(bench):
     origin, pawl = begin(bench, site={"min-resumable": "0"})
     origin.default = stored
@@ -191,7 +255,9 @@ def uploads(bench):
 def shared(bench):
     origin, pawl = begin(bench)
     for i in range(40):
-        origin.at(f"/{i}", Resource(Content(f"s{i}", 60_000 + i), fields=NO_STORE, framing="chunked" if i % 2 else "length"))
+        origin.at(
+            f"/{i}", Resource(Content(f"s{i}", 60_000 + i), fields=NO_STORE, framing="chunked" if i % 2 else "length")
+        )
     wrong = []
 
     def ask(start):
@@ -199,6 +265,7 @@ def shared(bench):
             answer = get(pawl.address, f"/{i}", keep=False)
             if answer.sha != Content(f"s{i}", 60_000 + i).sha256():
                 wrong.append((i, answer))
+
     threads = [threading.Thread(target=ask, args=(start,)) for start in range(4)]
     for thread in threads:
         thread.start()
@@ -208,7 +275,10 @@ def shared(bench):
     true(len(origin.handshakes) <= 12, f"{len(origin.handshakes)} connections for 40 requests")
 
 
-@check("one that breaks every connection ends visibly for the client, and the origin is not asked for ever", area="tls origin")
+@check(
+    "one that breaks every connection ends visibly for the client, and the origin is not asked for ever",
+    area="tls origin",
+)
 def hopeless(bench):
     origin, pawl = begin(bench, resume_attempts="3")
     content = Content("tls-hopeless", 500_000)

@@ -1,4 +1,5 @@
-"""TLS: certificates are read again, on SIGHUP and when a file changes; what cannot be read changes nothing, and is said."""
+"""TLS: certificates are read again, on SIGHUP and when a file changes; what cannot be read changes nothing, and is
+said."""
 
 import os
 import shutil
@@ -6,13 +7,14 @@ import signal
 import threading
 import time
 
-from checks.tls import begin, fetch, keys, shown
 from harness.certificates import Pair, authority
 from harness.checks import CLEAR, check, only, same, true
 from harness.client import Client
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import wait_for
+
+from checks.tls import begin, fetch, keys, shown
 
 MIB = 1 << 20
 NO_STORE = (("Cache-Control", "no-store"),)
@@ -53,6 +55,7 @@ def changes(bench):
         with Client(pawl.address, 20) as client:
             client.request("/long")
             got["long"] = client.response(keep=False, on_head=lambda _: heads.set())
+
     thread = threading.Thread(target=download)
     thread.start()
     true(heads.wait(5), "no head")
@@ -71,7 +74,9 @@ def changes(bench):
     same((got["long"].complete, got["long"].sha), (True, content.sha256()), "the transfer that ran")
 
 
-@check("a file replaced by rename and through a link is noticed; so are a changed staple and client-ca", area="tls reload")
+@check(
+    "a file replaced by rename and through a link is noticed; so are a changed staple and client-ca", area="tls reload"
+)
 def renamed(bench):
     one, two = pairs()
     folders = [bench.folder / "a", bench.folder / "b"]
@@ -155,6 +160,7 @@ def load(bench):
             except OSError as error:
                 failures.append(str(error))
             count[0] += 1
+
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -175,6 +181,7 @@ def load(bench):
 @check("a file that is broken at the start is exit code 78, and pawl check says which and why", area="tls reload")
 def start(bench):
     from harness.process import run_pawl
+
     one, two = pairs()
     copy = files(bench, one)
     _, pawl = begin(bench, {"main": keys(copy)}, start=False)
@@ -190,9 +197,14 @@ def start(bench):
     true("expire" in out + err, f"no warning: {(out + err)[-400:]}")
 
 
-@check("a certificate that one's own root has issued directly is warned of by nobody; check says whose certificate clients need", area="tls reload")
+@check(
+    "a certificate that one's own root has issued directly is warned of by nobody; check says whose certificate "
+    "clients need",
+    area="tls reload",
+)
 def private_root(bench):
     from harness.process import run_pawl
+
     leaf = authority().leaf("plain", ("plain.test",), days=(-2, 90))
     origin, pawl = begin(bench, {"main": keys(files(bench, leaf))})
     code, out, err = run_pawl("check", "--config", str(pawl.file), folder=pawl.folder)

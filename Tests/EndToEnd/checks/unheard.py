@@ -20,7 +20,11 @@ def leave(pawl, path, octets=100_000, fields=()):
         return client.response(limit=octets, keep=False)
 
 
-@check("a body of unknown length goes on without readers for at most abandoned-fill, kept or not fresh, by chunks or until the end", area="unheard")
+@check(
+    "a body of unknown length goes on without readers for at most abandoned-fill, kept or not fresh, by chunks or "
+    "until the end",
+    area="unheard",
+)
 def bounded(bench):
     origin = bench.origin()
     content = Content("bounded", 1 << 30)
@@ -37,13 +41,17 @@ def bounded(bench):
                 leave(pawl, path, 10_000)
                 wait_for(lambda: origin.of(path)[0].ended is not None, 20, f"the end of {path}, abandoned-fill {limit}")
                 sent = origin.sent(path)
-                # It may be 64 MiB ahead of a reader of which nobody has noticed yet that it left, and what stands in sockets came, too.
+                # It may be 64 MiB ahead of a reader of which nobody has noticed yet that it left, and what stands in
+                # sockets came, too.
                 true(sent < most + 80 * MIB, f"{path}: {sent} bytes for a reader that left, abandoned-fill {limit}")
                 if limit == "16M" and name != "private":
                     true(sent >= 16 * MIB, f"{path}: it went on for {sent} bytes only")
 
 
-@check("what is held stays: a client that comes back by its tag has the rest, the bytes before it are compared", area="unheard")
+@check(
+    "what is held stays: a client that comes back by its tag has the rest, the bytes before it are compared",
+    area="unheard",
+)
 def stays(bench):
     origin = bench.origin()
     content = Content("stays", 24 * MIB)
@@ -52,7 +60,9 @@ def stays(bench):
     answer = leave(pawl, "/x", 5 * MIB)
     wait_for(lambda: origin.of("/x")[0].ended is not None, 10, "the end of the first fill")
     true(sum(p.stat().st_blocks * 512 for p in pawl.body_files()) >= 5 * MIB, "what was held is gone")
-    rest = get(pawl.address, "/x", fields=(("Range", f"bytes={4 * MIB}-"), ("If-Range", answer.get("ETag"))), keep=False)
+    rest = get(
+        pawl.address, "/x", fields=(("Range", f"bytes={4 * MIB}-"), ("If-Range", answer.get("ETag"))), keep=False
+    )
     same((rest.status, rest.sha), (206, content.sha256(4 * MIB)), "the rest")
 
 
@@ -81,7 +91,13 @@ def in_time(bench):
     pawl = bench.pawl(origin)
     answer = leave(pawl, "/x", 2 * MIB)
     time.sleep(2)
-    rest = get(pawl.address, "/x", fields=(("Range", f"bytes={MIB}-"), ("If-Range", answer.get("ETag"))), keep=False, timeout=20)
+    rest = get(
+        pawl.address,
+        "/x",
+        fields=(("Range", f"bytes={MIB}-"), ("If-Range", answer.get("ETag"))),
+        keep=False,
+        timeout=20,
+    )
     same((rest.status, rest.sha, origin.count("/x")), (206, content.sha256(MIB), 1), "the rest")
 
 
@@ -99,12 +115,19 @@ class Throttled:
 
 
 def beside_slow(bench, pawl, path, content, gate, count=1):
-    """So many slow readers and a fast one of the same body: the slow ones' answers, what they saw, and how long the fast one took."""
-    slow = [(bench.use(Client(pawl.address, timeout=60, receive_buffer=16384)), Throttled(content)) for _ in range(count)]
+    """So many slow readers and a fast one of the same body: the slow ones' answers, what they saw, and how long the
+    fast one took."""
+    slow = [
+        (bench.use(Client(pawl.address, timeout=60, receive_buffer=16384)), Throttled(content)) for _ in range(count)
+    ]
     answers, threads = [], []
     for client, sink in slow:
         client.request(path)
-        threads.append(threading.Thread(target=lambda client=client, sink=sink: answers.append(client.response(sink=sink)), daemon=True))
+        threads.append(
+            threading.Thread(
+                target=lambda client=client, sink=sink: answers.append(client.response(sink=sink)), daemon=True
+            )
+        )
         threads[-1].start()
     whole, box = Comparer(content), []
     fast = threading.Thread(target=lambda: box.append(get(pawl.address, path, sink=whole, timeout=25)), daemon=True)
@@ -114,7 +137,11 @@ def beside_slow(bench, pawl, path, content, gate, count=1):
     gate.set()
     fast.join(25)
     took = time.monotonic() - begun
-    same([(a.status, a.complete, whole.same, whole.position) for a in box], [(200, True, True, content.size)], f"{path}: the fast one, after {took:.1f} s and {whole.position} bytes")
+    same(
+        [(a.status, a.complete, whole.same, whole.position) for a in box],
+        [(200, True, True, content.size)],
+        f"{path}: the fast one, after {took:.1f} s and {whole.position} bytes",
+    )
     for _, sink in slow:
         sink.hurry.set()
     for thread in threads:
@@ -122,24 +149,44 @@ def beside_slow(bench, pawl, path, content, gate, count=1):
     return answers, [sink.seen for _, sink in slow], took
 
 
-@check("a slow reader of a body that is streamed holds up nobody, and gets every byte by itself", area="unheard", seconds=100)
+@check(
+    "a slow reader of a body that is streamed holds up nobody, and gets every byte by itself",
+    area="unheard",
+    seconds=100,
+)
 def slow_reader(bench):
     origin = bench.origin()
     content = Content("slow-reader", 48 * MIB)
-    cases = {"/rangeless": dict(framing="chunked"), "/ranges": dict(framing="chunked", ranges=True, etag='"r"'), "/length": dict(), "/length-ranges": dict(ranges=True, etag='"l"')}
+    cases = {
+        "/rangeless": dict(framing="chunked"),
+        "/ranges": dict(framing="chunked", ranges=True, etag='"r"'),
+        "/length": dict(),
+        "/length-ranges": dict(ranges=True, etag='"l"'),
+    }
     gates = {path: threading.Event() for path in cases}
     for path, how in cases.items():
         origin.at(path, Resource(content, fields=FRESH, gates=((200_000, gates[path]),), **how))
     # One whose length nobody knows is not kept beyond max-unknown; for the others there is no room.
-    unknown, small = bench.pawl(origin, "unknown", site={"max-unknown": "1M"}), bench.pawl(origin, "small", cache={"max-size": "12M"})
+    unknown, small = (
+        bench.pawl(origin, "unknown", site={"max-unknown": "1M"}),
+        bench.pawl(origin, "small", cache={"max-size": "12M"}),
+    )
     for path in cases:
         pawl = unknown if "length" not in path else small
         answers, seen, took = beside_slow(bench, pawl, path, content, gates[path], count=2)
-        same([(a.complete, s.same, s.position) for a, s in zip(answers, seen)], [(True, True, content.size)] * 2, f"{path}: the slow ones")
+        same(
+            [(a.complete, s.same, s.position) for a, s in zip(answers, seen)],
+            [(True, True, content.size)] * 2,
+            f"{path}: the slow ones",
+        )
         timely(took < 15, f"{path}: the fast one took {took:.1f} s")
 
 
-@check("a slow reader that was overtaken is cut where the origin has something else by then, never given a mixture", area="unheard", seconds=100)
+@check(
+    "a slow reader that was overtaken is cut where the origin has something else by then, never given a mixture",
+    area="unheard",
+    seconds=100,
+)
 def overtaken(bench):
     origin = bench.origin()
     content = Content("overtaken", 48 * MIB)
@@ -147,7 +194,12 @@ def overtaken(bench):
     for at in (1000, 2 * MIB, 40 * MIB):
         other = content.changed(at)
         gate = threading.Event()
-        origin.at(f"/{at}", lambda r, other=other, gate=gate: Resource(content if r.serial == 0 else other, framing="chunked", fields=FRESH, gates=((200_000, gate),)))
+        origin.at(
+            f"/{at}",
+            lambda r, other=other, gate=gate: Resource(
+                content if r.serial == 0 else other, framing="chunked", fields=FRESH, gates=((200_000, gate),)
+            ),
+        )
         (answer,), (seen,), _ = beside_slow(bench, pawl, f"/{at}", content, gate)
         same(origin.count(f"/{at}"), 2, f"{at}: requests")
         # All that it was given before may be in both: then it has the other one, from its first byte to its last.
@@ -155,13 +207,17 @@ def overtaken(bench):
         true(is_other or (not answer.complete and seen.same), f"{at}: {answer}, differs at {seen.differs_at}")
 
 
-@check("a reader of a streamed body whose origin has ranges waits for what comes, however slowly it comes", area="unheard")
+@check(
+    "a reader of a streamed body whose origin has ranges waits for what comes, however slowly it comes", area="unheard"
+)
 def far_behind_held(bench):
     origin = bench.origin()
     content = Content("far-behind", 24 * MIB)
     # 20 MiB beyond what is held, and then a pause that is long beside the time that the first MiB took.
     gate = threading.Event()
-    origin.at("/x", Resource(content, framing="chunked", ranges=True, etag='"f"', fields=FRESH, gates=((21 * MIB, gate),)))
+    origin.at(
+        "/x", Resource(content, framing="chunked", ranges=True, etag='"f"', fields=FRESH, gates=((21 * MIB, gate),))
+    )
     pawl = bench.pawl(origin, site={"max-unknown": "1M"})
     timer = threading.Timer(8, gate.set)
     timer.start()
@@ -170,12 +226,18 @@ def far_behind_held(bench):
     same((answer.status, answer.complete, seen.same, seen.position), (200, True, True, content.size), f"{answer}")
 
 
-@check("a body of unknown length that is renewed in the background comes whole, though nobody reads it and it comes slowly", area="unheard")
+@check(
+    "a body of unknown length that is renewed in the background comes whole, though nobody reads it and it comes "
+    "slowly",
+    area="unheard",
+)
 def renewed(bench):
     origin = bench.origin()
     fields = (("Cache-Control", "max-age=1, stale-while-revalidate=600"),)
     content = Content("renewed", 300_000)
-    origin.at("/x", lambda r: Resource(content, framing="chunked", fields=fields, pace=None if r.serial == 0 else 30_000))
+    origin.at(
+        "/x", lambda r: Resource(content, framing="chunked", fields=fields, pace=None if r.serial == 0 else 30_000)
+    )
     pawl = bench.pawl(origin)
     same(get(pawl.address, "/x", keep=False).sha, content.sha256(), "first")
     time.sleep(2.5)

@@ -1,4 +1,5 @@
-"""The origin's answer: delivered once, kept, asked for again; refusals that do not consume; origins that are down, slow or die."""
+"""The origin's answer: delivered once, kept, asked for again; refusals that do not consume; origins that are down, slow
+or die."""
 
 import contextlib
 import os
@@ -11,8 +12,31 @@ from harness.client import get
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (tus_new, tus_patch, on_connection, NO_STORE, Dialect, Upload, append, asked, bearer, careful, create, dialects, dies, digest, each, early, one,
-                             problem, script, status, stored, token_of, whole)
+from harness.uploads import (
+    NO_STORE,
+    Dialect,
+    Upload,
+    append,
+    asked,
+    bearer,
+    careful,
+    create,
+    dialects,
+    dies,
+    digest,
+    each,
+    early,
+    on_connection,
+    one,
+    problem,
+    script,
+    status,
+    stored,
+    token_of,
+    tus_new,
+    tus_patch,
+    whole,
+)
 
 MIB = 1 << 20
 BODY = Content("answers", 100_000).read()
@@ -38,13 +62,18 @@ def lost(address, dialect, body=BODY, target="/in", fields=(), method="POST"):
 
 def settled(address, dialect, location, fields=(), seconds=8):
     """Waits until HEAD says that the final answer is there, or (to version 8) that all bytes are."""
+
     def there():
         answer = status(address, dialect, location, fields)
         return answer.status == 204 and dialect.said(answer) and answer
+
     return wait_for(there, seconds, "completeness")
 
 
-@check("a client gone after its last byte: delivered once, and HEAD, GET and an empty append give the answer", area="upload answers")
+@check(
+    "a client gone after its last byte: delivered once, and HEAD, GET and an empty append give the answer",
+    area="upload answers",
+)
 def lost_answers(bench):
     origin, pawl = begin(bench)
 
@@ -56,30 +85,49 @@ def lost_answers(bench):
             same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", True), "HEAD")
         else:
             answer = status(pawl.address, d, location)
-            same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", False), "HEAD before the answer was delivered")
+            same(
+                (answer.status, answer.get("Upload-Offset"), d.said(answer)),
+                (204, "100000", False),
+                "HEAD before the answer was delivered",
+            )
         for _ in range(2):
             answer = append(pawl.address, d, location, len(BODY), b"")
-            same((answer.status, answer.body, answer.get("X-Application"), d.said(answer), answer.get("Upload-Offset")),
-                 (200, b"got 100000 bytes", "yes", True, "100000"), "an empty append")
+            same(
+                (answer.status, answer.body, answer.get("X-Application"), d.said(answer), answer.get("Upload-Offset")),
+                (200, b"got 100000 bytes", "yes", True, "100000"),
+                "an empty append",
+            )
         answer = status(pawl.address, d, location)
-        same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", True), "HEAD after the answer was delivered")
+        same(
+            (answer.status, answer.get("Upload-Offset"), d.said(answer)),
+            (204, "100000", True),
+            "HEAD after the answer was delivered",
+        )
         answer = status(pawl.address, d, location, method="GET")
         same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), "GET")
         same(len(whole(origin, f"/{d}")), 1, "requests at the origin")
+
     each(dialects(), row)
 
 
-@check("100 clients cut right after their last byte: one request each at the origin, the answer for each", area="upload answers")
+@check(
+    "100 clients cut right after their last byte: one request each at the origin, the answer for each",
+    area="upload answers",
+)
 def many_lost(bench):
     origin, pawl = begin(bench)
     versions = dialects()
-    locations = [(versions[i % len(versions)], i, lost(pawl.address, versions[i % len(versions)], BODY[:5000 + i], f"/n{i}")) for i in range(100)]
+    locations = [
+        (versions[i % len(versions)], i, lost(pawl.address, versions[i % len(versions)], BODY[: 5000 + i], f"/n{i}"))
+        for i in range(100)
+    ]
 
     def row(case):
         d, i, location = case
         answer = append(pawl.address, d, location, 5000 + i, b"")
         same((answer.status, answer.body), (200, b"got %d bytes" % (5000 + i)), f"/n{i}")
         same(len(whole(origin, f"/n{i}")), 1, f"requests for /n{i}")
+
     each(locations, row)
 
 
@@ -98,7 +146,10 @@ def restart(bench):
     same(len(whole(origin)), 1, "requests at the origin")
 
 
-@check("a body over response-max reaches the waiting client whole, and later without its body but said so", area="upload answers")
+@check(
+    "a body over response-max reaches the waiting client whole, and later without its body but said so",
+    area="upload answers",
+)
 def large_answer(bench):
     origin, pawl = begin(bench, **{"response-max": "1K"})
     content = Content("large", 3 * MIB)
@@ -114,12 +165,19 @@ def large_answer(bench):
     same((answer.status, answer.count in (0, content.size)), (200, True), "the answer again")
     pawl.restart()
     answer = append(pawl.address, d, location, len(BODY), b"")
-    same((answer.status, answer.get("X-A"), d.said(answer), answer.count), (200, "b", True, 0), "the answer after a restart")
+    same(
+        (answer.status, answer.get("X-A"), d.said(answer), answer.count),
+        (200, "b", True, 0),
+        "the answer after a restart",
+    )
     true("pawl" in (answer.get("Proxy-Status") or ""), "Proxy-Status of a shortened answer")
     same(len(whole(origin)), 1, "requests at the origin")
 
 
-@check("an answer of unknown length, an empty one and one with fields of many kinds come as from the origin", area="upload answers")
+@check(
+    "an answer of unknown length, an empty one and one with fields of many kinds come as from the origin",
+    area="upload answers",
+)
 def shapes(bench):
     origin, pawl = begin(bench)
     origin.at("/chunked", Resource(b"c" * 5000, framing="chunked", fields=NO_STORE))
@@ -131,33 +189,65 @@ def shapes(bench):
             answer = create(pawl.address, d, BODY, target=path)
             same((answer.status, answer.body, answer.complete, d.said(answer)), (200, b"c" * 5000, True, True), path)
         answer = create(pawl.address, d, BODY, target="/204")
-        same((answer.status, answer.all("Set-Cookie"), d.said(answer), answer.get("Content-Length")), (204, ["a=1", "b=2"], True, None), "/204")
+        same(
+            (answer.status, answer.all("Set-Cookie"), d.said(answer), answer.get("Content-Length")),
+            (204, ["a=1", "b=2"], True, None),
+            "/204",
+        )
+
     each([Dialect(n) for n in (3, 6, 9)], row)
 
 
-@check("401, 429 and 503 do not consume: ?0 with the offset, and the next empty append forwards again with its credentials", area="upload answers")
+@check(
+    "401, 429 and 503 do not consume: ?0 with the offset, and the next empty append forwards again with its "
+    "credentials",
+    area="upload answers",
+)
 def not_consumed(bench):
     origin, pawl = begin(bench)
 
     def row(d):
         for code in (401, 429, 503):
             target = f"/{d}-{code}"
-            extra = {401: (("WWW-Authenticate", "Bearer"),), 429: (("Retry-After", "120"),), 503: (("Retry-After", "120"),)}[code]
+            extra = {
+                401: (("WWW-Authenticate", "Bearer"),),
+                429: (("Retry-After", "120"),),
+                503: (("Retry-After", "120"),),
+            }[code]
             origin.at(target, script(Resource(b"no %d" % code, status=code, fields=NO_STORE + extra), stored))
-            answer = create(pawl.address, d, BODY, True, (("Authorization", bearer("ann", 1)), ("Cookie", "c=1")), target)
-            same((answer.status, answer.body, d.said(answer), answer.get("Upload-Offset")), (code, b"no %d" % code, False, "100000"), f"{code}")
+            answer = create(
+                pawl.address, d, BODY, True, (("Authorization", bearer("ann", 1)), ("Cookie", "c=1")), target
+            )
+            same(
+                (answer.status, answer.body, d.said(answer), answer.get("Upload-Offset")),
+                (code, b"no %d" % code, False, "100000"),
+                f"{code}",
+            )
             same(answer.get(extra[0][0]), extra[0][1], extra[0][0])
             location = [f.get("Location") for s, f in answer.interim if s == 104][0]
             fresh = (("Authorization", bearer("ann", 2)),)
             answer = status(pawl.address, d, location, fresh)
-            same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", False), f"HEAD after {code}")
+            same(
+                (answer.status, answer.get("Upload-Offset"), d.said(answer)),
+                (204, "100000", False),
+                f"HEAD after {code}",
+            )
             answer = append(pawl.address, d, location, len(BODY), b"", True, fresh)
-            same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), f"the append after {code}")
+            same(
+                (answer.status, answer.body, d.said(answer)),
+                (200, b"got 100000 bytes", True),
+                f"the append after {code}",
+            )
             first, second = whole(origin, target)
-            same((first.get("Authorization"), first.get("Cookie")), (bearer("ann", 1), "c=1"), "credentials of the first request")
+            same(
+                (first.get("Authorization"), first.get("Cookie")),
+                (bearer("ann", 1), "c=1"),
+                "credentials of the first request",
+            )
             same(second.get("Authorization"), bearer("ann", 2), "credentials of the second request")
             true(second.body == BODY and second.method == "POST", "the second request")
             same(first.get("Idempotency-Key"), second.get("Idempotency-Key"), "Idempotency-Key")
+
     each(dialects(), row)
 
 
@@ -166,11 +256,25 @@ def fresh_credentials(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
     location = careful(pawl.address, d, (("Authorization", bearer("ann", 1)), ("Cookie", "s=1"), ("X-Mine", "first")))
-    append(pawl.address, d, location, 0, BODY[:10], False, (("Authorization", bearer("ann", 2)), ("Cookie", "s=2"), ("X-Mine", "second")))
-    answer = append(pawl.address, d, location, 10, BODY[10:], True, (("Authorization", bearer("ann", 3)), ("Cookie", "s=3")))
+    append(
+        pawl.address,
+        d,
+        location,
+        0,
+        BODY[:10],
+        False,
+        (("Authorization", bearer("ann", 2)), ("Cookie", "s=2"), ("X-Mine", "second")),
+    )
+    answer = append(
+        pawl.address, d, location, 10, BODY[10:], True, (("Authorization", bearer("ann", 3)), ("Cookie", "s=3"))
+    )
     same(answer.status, 200, "answer")
-    request, = whole(origin)
-    same((request.all("Authorization"), request.all("Cookie"), request.all("X-Mine")), ([bearer("ann", 3)], ["s=3"], ["first"]), "fields at the origin")
+    (request,) = whole(origin)
+    same(
+        (request.all("Authorization"), request.all("Cookie"), request.all("X-Mine")),
+        ([bearer("ann", 3)], ["s=3"], ["first"]),
+        "fields at the origin",
+    )
 
 
 @check("an origin that answers before it read the body ends the upload with its answer", area="upload answers")
@@ -184,11 +288,15 @@ def early_answers(bench):
         origin.at(target, early(raw, after=70_000))
         answer = create(pawl.address, d, body, target=target)
         same((answer.status, answer.body, d.said(answer)), (code, b"early", code != 401), f"{d} {code}")
+
     head = b"HTTP/1.1 %d X\r\nContent-Length: 5\r\nConnection: close\r\nCache-Control: no-store\r\n\r\nearly"
     each([(Dialect(n), head % code, code) for n in (3, 6, 9) for code in (401, 413, 200)], row)
 
 
-@check("the origin dies without an answer after the whole body: unknown, said so, never sent again by itself", area="upload answers")
+@check(
+    "the origin dies without an answer after the whole body: unknown, said so, never sent again by itself",
+    area="upload answers",
+)
 def unknown_outcome(bench):
     origin, pawl = begin(bench)
     origin.default = dies(origin, then=stored)
@@ -202,6 +310,7 @@ def unknown_outcome(bench):
         same((again.status, d.said(again)), (502, True), "an empty append")
         same(status(pawl.address, d, location).get("Upload-Offset"), "100000", "offset")
         same(len(whole(origin, f"/{d}")), 1, "requests at the origin")
+
     each([Dialect(n) for n in (3, 6, 9)], row)
     pawl.restart(hard=True)
     time.sleep(0.5)
@@ -217,6 +326,7 @@ def at_least_once(bench):
         answer = create(pawl.address, d, BODY, target=f"/{d}")
         same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), "answer")
         same(len(whole(origin, f"/{d}")), 2, "requests at the origin")
+
     each([Dialect(n) for n in (6, 9)], row)
 
 
@@ -247,6 +357,7 @@ def last_octet(bench):
         phases.append(journaled(pawl))
         request.status = 200
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
     origin.default = on_connection(watch)
     same(create(pawl.address, Dialect(6), BODY).body, b"ok", "answer")
     same(phases, [[SENT]], "what the journal said when the last byte was there")
@@ -256,13 +367,20 @@ def journaled(pawl):
     """The phases of the uploads, as another process finds them on the disk."""
     [path] = (pawl.folder / "state").rglob("uploads.sqlite")
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as catalogue:
-        return [phase for phase, in catalogue.execute("SELECT phase FROM uploads")]
+        return [phase for (phase,) in catalogue.execute("SELECT phase FROM uploads")]
 
 
-@check("origin down: the upload is safe, the client told 503 with ?0 and Retry-After after tus-wait; delivered once when it returns", area="upload answers", seconds=60)
+@check(
+    "origin down: the upload is safe, the client told 503 with ?0 and Retry-After after tus-wait; delivered once "
+    "when it returns",
+    area="upload answers",
+    seconds=60,
+)
 def origin_down(bench):
     port = free_port()
-    pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"})
+    pawl = bench.pawl(
+        f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"}
+    )
     uploads = []
     for d in [Dialect(n) for n in (3, 6, 9)]:
         begun = time.monotonic()
@@ -281,9 +399,11 @@ def origin_down(bench):
     origin.default = stored  # before it listens: pawl comes at once
     bench.use(origin)
     for d, location in uploads + gone:
+
         def back():
             answer = append(pawl.address, d, location, len(BODY), b"")
             return answer.status != 503 and answer
+
         answer = wait_for(back, 25, f"the answer of {d} after the return")
         same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), f"{d} after the return")
     wait_for(lambda: len([r for r in origin.requests if r.method != "OPTIONS"]) >= 4, 5, "all deliveries")
@@ -312,7 +432,9 @@ def attach(bench):
         same(len(whole(origin, f"/{d}")), 1, f"{d} requests")
 
 
-@check("a waiting client is kept alive by interim answers (104 from 5, 102 for 3 and 4)", area="upload answers", seconds=60)
+@check(
+    "a waiting client is kept alive by interim answers (104 from 5, 102 for 3 and 4)", area="upload answers", seconds=60
+)
 def keep_alive(bench):
     if not os.environ.get("PAWL_SLOW_CHECKS"):
         raise Skip("takes 20 s; set PAWL_SLOW_CHECKS")
@@ -341,15 +463,24 @@ def keep_alive(bench):
 def invalidation(bench):
     origin, pawl = begin(bench)
     for path, code in (("/ok", 200), ("/see", 303), ("/no", 422)):
-        origin.at(path, lambda r, code=code: Resource(b"page", fields=(("Cache-Control", "max-age=600"),)) if r.method == "GET"
-                  else Resource(b"", status=code, fields=NO_STORE + (("Location", "/x"),)))
+        origin.at(
+            path,
+            lambda r, code=code: (
+                Resource(b"page", fields=(("Cache-Control", "max-age=600"),))
+                if r.method == "GET"
+                else Resource(b"", status=code, fields=NO_STORE + (("Location", "/x"),))
+            ),
+        )
         get(pawl.address, path)
         true(get(pawl.address, path).hit, f"{path} is not cached")
         same(create(pawl.address, Dialect(6), BODY, target=path, method="PUT").status, code, path)
         same(get(pawl.address, path).hit, code == 422, f"{path}: a hit after {code}")
 
 
-@check("Repr-Digest is checked before forwarding: right passes and stays, wrong never reaches the origin", area="upload answers")
+@check(
+    "Repr-Digest is checked before forwarding: right passes and stays, wrong never reaches the origin",
+    area="upload answers",
+)
 def repr_digest(bench):
     origin, pawl = begin(bench)
 
@@ -368,11 +499,19 @@ def repr_digest(bench):
             answer = append(pawl.address, d, location, 0, BODY)
             same(answer.status, 400, f"wrong {name} in an append")
             same(len(asked(origin, f"/r{d}")), count, "requests at the origin")
-        same(create(pawl.address, d, BODY, True, (("Repr-Digest", "unixsum=:AAAA:"),), f"/r{d}").status, 200, "an algorithm nobody checks")
+        same(
+            create(pawl.address, d, BODY, True, (("Repr-Digest", "unixsum=:AAAA:"),), f"/r{d}").status,
+            200,
+            "an algorithm nobody checks",
+        )
+
     each([Dialect(n) for n in (3, 6, 8, 9, 10)], row)
 
 
-@check("Content-Digest is checked before a byte counts: wrong is 400 at the old offset, a cut goes back to it", area="upload answers")
+@check(
+    "Content-Digest is checked before a byte counts: wrong is 400 at the old offset, a cut goes back to it",
+    area="upload answers",
+)
 def content_digest(bench):
     origin, pawl = begin(bench)
     big = Content("digest", 12 * MIB).read()
@@ -385,24 +524,56 @@ def content_digest(bench):
             answer = append(pawl.address, d, location, 1000, BODY[1000:], done, (("Content-Digest", digest(BODY)),))
             same(answer.status, 400, "a wrong digest")
             same(status(pawl.address, d, location).get("Upload-Offset"), "1000", "offset after a wrong digest")
-        answer = append(pawl.address, d, location, 1000, BODY[1000:2000], False, (("Content-Digest", f"{digest(BODY[1000:2000])}, {digest(BODY[1000:2000], 'sha-512')}"),), chunked=True)
+        answer = append(
+            pawl.address,
+            d,
+            location,
+            1000,
+            BODY[1000:2000],
+            False,
+            (("Content-Digest", f"{digest(BODY[1000:2000])}, {digest(BODY[1000:2000], 'sha-512')}"),),
+            chunked=True,
+        )
         same(answer.get("Upload-Offset"), "2000", "two right digests, chunked")
-        answer = append(pawl.address, d, location, 2000, BODY[2000:3000], False, (("Content-Digest", f"{digest(BODY[2000:3000])}, {digest(BODY, 'sha-512')}"),))
+        answer = append(
+            pawl.address,
+            d,
+            location,
+            2000,
+            BODY[2000:3000],
+            False,
+            (("Content-Digest", f"{digest(BODY[2000:3000])}, {digest(BODY, 'sha-512')}"),),
+        )
         same(answer.status, 400, "one right and one wrong digest")
         with Upload(pawl.address) as client:
             client.append(d, location, 2000, len(big), False, (("Content-Digest", digest(big)),))
             client.send(big[:-1])
             true(client.nothing(0.2), "progress was told of bytes that are not checked")
             client.cut("fin")
-        wait_for(lambda: status(pawl.address, d, location).get("Upload-Offset") == "2000", 5, "the old offset after a cut")
+        wait_for(
+            lambda: status(pawl.address, d, location).get("Upload-Offset") == "2000", 5, "the old offset after a cut"
+        )
         answer = append(pawl.address, d, location, 2000, BODY[2000:], True, (("Content-Digest", digest(BODY[2000:])),))
         same((answer.status, answer.body), (200, b"got 100000 bytes"), "the end")
         true(whole(origin)[-1].body == BODY, "other bytes at the origin")
-        same(create(pawl.address, d, BODY, True, (("Content-Digest", digest(b"")),)).status, 400, "a creation with a wrong digest")
+        same(
+            create(pawl.address, d, BODY, True, (("Content-Digest", digest(b"")),)).status,
+            400,
+            "a creation with a wrong digest",
+        )
         location = careful(pawl.address, d)
-        same(append(pawl.address, d, location, 0, BODY, True, (("Content-Digest", digest(b"")),)).status, 400, "a wrong digest at the end")
+        same(
+            append(pawl.address, d, location, 0, BODY, True, (("Content-Digest", digest(b"")),)).status,
+            400,
+            "a wrong digest at the end",
+        )
         same(status(pawl.address, d, location).get("Upload-Offset"), "0", "offset after a wrong digest at the end")
-        same(append(pawl.address, d, location, 0, BODY, True, (("Content-Digest", digest(BODY)),)).status, 200, "the right digest at the end")
+        same(
+            append(pawl.address, d, location, 0, BODY, True, (("Content-Digest", digest(BODY)),)).status,
+            200,
+            "the right digest at the end",
+        )
+
     each([Dialect(n) for n in (3, 6, 8, 9)], row)
 
 
@@ -412,11 +583,29 @@ def digest_trailer(bench):
     d = Dialect(6)
     location = careful(pawl.address, d)
     for value, good in ((digest(b"other"), False), (digest(BODY), True)):
-        answer = append(pawl.address, d, location, 0, BODY, False, (("Trailer", "Content-Digest"),), chunked=True, trailers=(("Content-Digest", value),))
-        same((answer.status, status(pawl.address, d, location).get("Upload-Offset")), (201, "100000") if good else (400, "0"), f"trailer, right {good}")
+        answer = append(
+            pawl.address,
+            d,
+            location,
+            0,
+            BODY,
+            False,
+            (("Trailer", "Content-Digest"),),
+            chunked=True,
+            trailers=(("Content-Digest", value),),
+        )
+        same(
+            (answer.status, status(pawl.address, d, location).get("Upload-Offset")),
+            (201, "100000") if good else (400, "0"),
+            f"trailer, right {good}",
+        )
 
 
-@check("Content-Digest as a trailer field that nobody announced is checked before anything is complete", area="upload answers", seconds=60)
+@check(
+    "Content-Digest as a trailer field that nobody announced is checked before anything is complete",
+    area="upload answers",
+    seconds=60,
+)
 def digest_unannounced(bench):
     origin, pawl = begin(bench)
     big = Content("late digest", 12 * MIB).read()
@@ -427,18 +616,27 @@ def digest_unannounced(bench):
                 target = f"/late{d}{done}{len(body)}{good}".replace(" ", "")
                 location = careful(pawl.address, d, target=target)
                 same(append(pawl.address, d, location, 0, b"first", False).get("Upload-Offset"), "5", "offset before")
-                answer = append(pawl.address, d, location, 5, body, done, chunked=True, trailers=(("Content-Digest", value),))
+                answer = append(
+                    pawl.address, d, location, 5, body, done, chunked=True, trailers=(("Content-Digest", value),)
+                )
                 after = status(pawl.address, d, location)
                 if good:
                     true(answer.status == 200 if done else answer.status in (201, 204), f"a right digest: {answer}")
                     same([r.body for r in whole(origin, target)], [b"first" + body] if done else [], "at the origin")
                 else:
-                    same((answer.status, after.status in (404, 410)), (400, True), "a wrong digest: the answer, and the upload is given up")
+                    same(
+                        (answer.status, after.status in (404, 410)),
+                        (400, True),
+                        "a wrong digest: the answer, and the upload is given up",
+                    )
                     same(asked(origin, target), [], "at the origin")
+
     each(dialects(), row)
 
 
-@check("an offset that was told survives kill -9, SIGTERM and is what the next append is held to", area="upload answers")
+@check(
+    "an offset that was told survives kill -9, SIGTERM and is what the next append is held to", area="upload answers"
+)
 def durable(bench):
     origin, pawl = begin(bench, pawl={"drain-timeout": "1s"})
     body = Content("durable", 3 * MIB).read()
@@ -447,11 +645,11 @@ def durable(bench):
         at, location = 0, careful(pawl.address, d)
         for hard in (True, False):
             step = len(body) // 3
-            append(pawl.address, d, location, at, body[at:at + step], False)
+            append(pawl.address, d, location, at, body[at : at + step], False)
             at += step
             client = Upload(pawl.address)
             client.append(d, location, at, len(body) - at)
-            client.send(body[at:at + 300_000])
+            client.send(body[at : at + 300_000])
             pawl.restart(hard)
             client.close()
             answer = status(pawl.address, d, location)
@@ -462,6 +660,7 @@ def durable(bench):
         answer = append(pawl.address, d, location, at, body[at:])
         same((answer.status, answer.body), (200, b"got %d bytes" % len(body)), "the end")
         true(whole(origin)[-1].body == body, "other bytes at the origin")
+
     each([Dialect(n) for n in (3, 6, 9)], row)
 
 
@@ -480,50 +679,90 @@ def drain(bench):
     same(append(pawl.address, d, location, at, BODY[at:]).body, b"got 100000 bytes", "the end")
 
 
-@check("the upload URL of one site is nothing on another that does not share its spool, and Referer never carries it", area="upload answers")
+@check(
+    "the upload URL of one site is nothing on another that does not share its spool, and Referer never carries it",
+    area="upload answers",
+)
 def referer(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
     location = careful(pawl.address, d)
     get(pawl.address, "/page", (("Referer", location),))
     get(pawl.address, "/page2", (("Referer", "http://pawl.test/other"),))
-    same(create(pawl.address, d, BODY, True, (("Referer", location),), "/page3").status, 200, "a creation with a Referer")
+    same(
+        create(pawl.address, d, BODY, True, (("Referer", location),), "/page3").status, 200, "a creation with a Referer"
+    )
     for path in ("/page", "/page3"):
         true(token_of(location) not in (origin.of(path)[0].get("Referer") or ""), f"a token in the Referer of {path}")
     same(asked(origin, "/page2")[0].get("Referer"), "http://pawl.test/other", "another Referer")
 
 
-@check("the origin's own words about uploads never reach the client as pawl's; its other fields do", area="upload answers")
+@check(
+    "the origin's own words about uploads never reach the client as pawl's; its other fields do", area="upload answers"
+)
 def origin_words(bench):
     origin, pawl = begin(bench)
-    own = (("Upload-Offset", "77"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1"), ("Upload-Limit", "max-size=1"), ("Upload-Length", "9"), ("Tus-Resumable", "0.1"),
-           ("Upload-Draft-Interop-Version", "1"), ("Pawl-Origin-Status", "999"), ("Upload-Expires", "never"))
+    own = (
+        ("Upload-Offset", "77"),
+        ("Upload-Complete", "?0"),
+        ("Upload-Incomplete", "?1"),
+        ("Upload-Limit", "max-size=1"),
+        ("Upload-Length", "9"),
+        ("Tus-Resumable", "0.1"),
+        ("Upload-Draft-Interop-Version", "1"),
+        ("Pawl-Origin-Status", "999"),
+        ("Upload-Expires", "never"),
+    )
     kept = (("Content-Security-Policy", "default-src 'self'"), ("Vary", "Accept"), ("Content-Language", "de"))
     origin.default = script(Resource(b"<html>", fields=own + kept))
 
     def row(d):
         answer = create(pawl.address, d, b"abc")
-        same((answer.all("Upload-Offset"), d.said(answer), answer.all("Upload-Draft-Interop-Version")), (["3"], True, [str(d.number)]), "what is said of the upload")
+        same(
+            (answer.all("Upload-Offset"), d.said(answer), answer.all("Upload-Draft-Interop-Version")),
+            (["3"], True, [str(d.number)]),
+            "what is said of the upload",
+        )
         for name in ("Upload-Expires", "Upload-Length", "Tus-Resumable"):
             same(answer.all(name), [], name)
         true(answer.all("Upload-Limit") != ["max-size=1"], "the origin's Upload-Limit")
         for name, value in kept:
             true(value in answer.all(name), f"{name}: {answer.all(name)}")
+
     each(dialects(), row)
     location = tus_new(pawl.address, 3)
     answer = tus_patch(pawl.address, location, 0, b"abc")
-    same((answer.all("Upload-Offset"), answer.all("Tus-Resumable"), answer.all("Pawl-Origin-Status"), answer.all("Upload-Complete")), (["3"], ["1.0.0"], ["200"], []), "the last PATCH")
+    same(
+        (
+            answer.all("Upload-Offset"),
+            answer.all("Tus-Resumable"),
+            answer.all("Pawl-Origin-Status"),
+            answer.all("Upload-Complete"),
+        ),
+        (["3"], ["1.0.0"], ["200"], []),
+        "the last PATCH",
+    )
 
 
 @check("errors pawl makes itself say so in Proxy-Status", area="upload answers")
 def proxy_status(bench):
     origin = bench.origin()
     origin.default = dies(origin, then=stored)
-    pawl = bench.pawl(origin, site={"min-resumable": "0"}, extra={"spool:default": {"max-size": "1M", "max-share-per-client": "100%"}})
-    down = bench.pawl(f"http://127.0.0.1:{free_port()}", "down", site={"min-resumable": "0", "tus-wait": "200ms"}, extra={"route:main/asked": {"path": "/asked", "auth-request": "/auth"}})
+    pawl = bench.pawl(
+        origin, site={"min-resumable": "0"}, extra={"spool:default": {"max-size": "1M", "max-share-per-client": "100%"}}
+    )
+    down = bench.pawl(
+        f"http://127.0.0.1:{free_port()}",
+        "down",
+        site={"min-resumable": "0", "tus-wait": "200ms"},
+        extra={"route:main/asked": {"path": "/asked", "auth-request": "/auth"}},
+    )
     d = Dialect(9)
-    answers = {"unknown": (create(pawl.address, d, b"abc"), 502), "origin down": (create(down.address, d, b"abc"), 503),
-               "auth-request down": (create(down.address, d, b"abc", target="/asked"), 503)}
+    answers = {
+        "unknown": (create(pawl.address, d, b"abc"), 502),
+        "origin down": (create(down.address, d, b"abc"), 503),
+        "auth-request down": (create(down.address, d, b"abc", target="/asked"), 503),
+    }
     with Upload(pawl.address) as client:
         client.create(d, True, chunked=True)
         try:

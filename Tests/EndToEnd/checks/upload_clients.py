@@ -52,23 +52,43 @@ class Journey:
         return self
 
     def traffic(self):
-        return "\n  ".join(["traffic:"] + self.relay.log()[-40:] + ["at the origin:"] + [repr(r) + f" body={r.body_count}" for r in self.origin.requests])
+        return "\n  ".join(
+            ["traffic:"]
+            + self.relay.log()[-40:]
+            + ["at the origin:"]
+            + [repr(r) + f" body={r.body_count}" for r in self.origin.requests]
+        )
 
     def arrivals(self):
         """Requests with a body for the target, probes of the origin's abilities aside."""
-        return [r for r in self.origin.requests if r.path.rstrip("/") == self.path.rstrip("/") and r.method not in ("OPTIONS", "HEAD", "GET")]
+        return [
+            r
+            for r in self.origin.requests
+            if r.path.rstrip("/") == self.path.rstrip("/") and r.method not in ("OPTIONS", "HEAD", "GET")
+        ]
 
     def check(self, cuts=None, again=400_000, kind=clients.KIND):
         """Once, whole, as one ordinary request; and no more bytes sent again than the client cannot help."""
         came = self.arrivals()
         true(len(came) == 1, f"{len(came)} requests at the origin | {self.traffic()}")
         request = came[0]
-        same((len(request.body), hashlib.sha256(request.body).hexdigest()), (self.content.size, self.content.sha256()), "body at the origin")
+        same(
+            (len(request.body), hashlib.sha256(request.body).hexdigest()),
+            (self.content.size, self.content.sha256()),
+            "body at the origin",
+        )
         same(request.get("Content-Length"), str(self.content.size), "Content-Length at the origin")
         true(request.get("Transfer-Encoding") is None, f"framing at the origin: {request.fields}")
-        left = [name for name, _ in request.fields if name.lower().startswith(("upload-", "tus-")) or name.lower() == "x-http-method-override"]
+        left = [
+            name
+            for name, _ in request.fields
+            if name.lower().startswith(("upload-", "tus-")) or name.lower() == "x-http-method-override"
+        ]
         true(not left, f"fields of the upload protocol reached the origin: {left}")
-        true(request.get("X-Pawl-Upload-Id") and request.get("Idempotency-Key"), f"no X-Pawl-Upload-Id or Idempotency-Key: {request.fields}")
+        true(
+            request.get("X-Pawl-Upload-Id") and request.get("Idempotency-Key"),
+            f"no X-Pawl-Upload-Id or Idempotency-Key: {request.fields}",
+        )
         if kind != ANY:
             same(request.get("Content-Type"), kind, "Content-Type at the origin")
         wanted = len(CUTS) if cuts is None else cuts
@@ -106,7 +126,9 @@ def goes_on_after_a_kill(name, client, seconds=60, speaks=TLS_TOO, **expected):
 
 
 def outlives_pawl(name, client, seconds=60, speaks=TLS_TOO, **expected):
-    @check(f"{name} goes on when pawl is killed and started again, twice", area="upload client", seconds=seconds, **speaks)
+    @check(
+        f"{name} goes on when pawl is killed and started again, twice", area="upload client", seconds=seconds, **speaks
+    )
     def one(bench):
         journey = Journey(bench, cuts=(), rate=8e6)
         done = threading.Event()
@@ -143,19 +165,28 @@ goes_on_after_a_kill("tuspy", clients.tuspy_killed)
 outlives_pawl("tuspy", clients.tuspy("patient"), again=2_000_000)
 
 
-
 @check("files of no bytes and of one arrive once", area="upload client", **TLS_TOO)
 def tiny(bench):
     for size in (0, 1):
-        for name, client in (("tuspy", clients.tuspy()), ("aiotus", clients.aiotus), ("tus-js-client", clients.tus_js(buffer=True))):
+        for name, client in (
+            ("tuspy", clients.tuspy()),
+            ("aiotus", clients.aiotus),
+            ("tus-js-client", clients.tus_js(buffer=True)),
+        ):
             try:
-                Journey(bench, content=Content(name, size), cuts=(), name=f"-{name}-{size}").go(client).check(cuts=0, kind=ANY)
+                Journey(bench, content=Content(name, size), cuts=(), name=f"-{name}-{size}").go(client).check(
+                    cuts=0, kind=ANY
+                )
             except clients.Skip:
                 pass
 
 
 # -- tus-js-client in Node -------------------------------------------------------------------------------------------
-PROTOCOLS = {"tus-v1": clients.KIND, "ietf-draft-03": None, "ietf-draft-05": None}  # the type that arrives: with the drafts the library names none
+PROTOCOLS = {
+    "tus-v1": clients.KIND,
+    "ietf-draft-03": None,
+    "ietf-draft-05": None,
+}  # the type that arrives: with the drafts the library names none
 for protocol, kind in PROTOCOLS.items():
     resumes(f"tus-js-client, {protocol}", clients.tus_js(protocol=protocol), kind=kind)
     resumes(f"tus-js-client, {protocol} from a buffer", clients.tus_js(protocol=protocol, buffer=True), kind=kind)
@@ -164,26 +195,47 @@ for protocol, kind in PROTOCOLS.items():
 resumes("tus-js-client, POST instead of PATCH", clients.tus_js(overridePatchMethod=True))
 resumes("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3))
 loses_the_answer("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3), parts=3)
-resumes("tus-js-client, data with the creation", clients.tus_js(uploadDataDuringCreation=True, buffer=True), again=SIZE)  # it learns no URL then
+resumes(
+    "tus-js-client, data with the creation", clients.tus_js(uploadDataDuringCreation=True, buffer=True), again=SIZE
+)  # it learns no URL then
 goes_on_after_a_kill("tus-js-client", clients.tus_js_killed())
 outlives_pawl("tus-js-client", clients.tus_js(retryDelays=[500] * 12), again=2_000_000)
-outlives_pawl("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05", retryDelays=[500] * 12), kind=None, again=2_000_000)
+outlives_pawl(
+    "tus-js-client, ietf-draft-05",
+    clients.tus_js(protocol="ietf-draft-05", retryDelays=[500] * 12),
+    kind=None,
+    again=2_000_000,
+)
 goes_on_after_a_kill("tus-js-client, ietf-draft-05", clients.tus_js_killed(protocol="ietf-draft-05"), kind=None)
 
 
 # -- curl by hand ----------------------------------------------------------------------------------------------------
 for version in range(3, 11):
+
     @check(f"curl by hand, interop version {version}, resumes through cuts", area="upload client", tags=("h2",))
     def by_hand(bench, version=version):
         for chunked in (False, True):
-            journey = Journey(bench, name=f"-{chunked}", content=Content(f"by-hand-{chunked}", 4_000_000), cuts=((1_200_000, "rst"), (2_500_000, "fin")), path="/files")
+            journey = Journey(
+                bench,
+                name=f"-{chunked}",
+                content=Content(f"by-hand-{chunked}", 4_000_000),
+                cuts=((1_200_000, "rst"), (2_500_000, "fin")),
+                path="/files",
+            )
             journey.go(clients.curl_draft(version, chunked)).check(cuts=2)
             same(journey.trip.answer.encode(), STORED, "the origin's answer")
 
 
 for version in (5, 6):
-    resumes(f"curl with the requests of tus-js-client, interop version {version},", clients.curl_as_tus_js(version), speaks=ALL, kind=None)
-resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, speaks=ALL, kind="application/octet-stream")
+    resumes(
+        f"curl with the requests of tus-js-client, interop version {version},",
+        clients.curl_as_tus_js(version),
+        speaks=ALL,
+        kind=None,
+    )
+resumes(
+    "curl with the requests of tus-java-client", clients.curl_as_tus_java, speaks=ALL, kind="application/octet-stream"
+)
 
 
 @check("curl by hand asks again for the answer it lost", area="upload client", tags=("every", "h2"))
@@ -196,7 +248,13 @@ def asks_again(bench):
 
 # -- other programs --------------------------------------------------------------------------------------------------
 for name, path in clients.programs().items():
-    resumes(name, clients.program(path), speaks=dict(over=CLEAR, why="whose certificates it trusts is not known"), kind=ANY, again=6_000_000)
+    resumes(
+        name,
+        clients.program(path),
+        speaks=dict(over=CLEAR, why="whose certificates it trusts is not known"),
+        kind=ANY,
+        again=6_000_000,
+    )
 
 
 # -- a client that sleeps --------------------------------------------------------------------------------------------
@@ -215,8 +273,16 @@ sleeps("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05"),
 def waits(name, client, speaks=TLS_TOO, **expected):
     @check(f"{name} waits for an application that is slower than tus-wait", area="upload client", seconds=60, **speaks)
     def one(bench):
-        journey = Journey(bench, content=Content("waits", 4_000_000), cuts=((1_500_000, "rst"),), path="/files", site={"tus-wait": "1s"})
-        journey.origin.at("/files", lambda request: (time.sleep(4 if request.method == "POST" else 0), stored(request))[1])
+        journey = Journey(
+            bench,
+            content=Content("waits", 4_000_000),
+            cuts=((1_500_000, "rst"),),
+            path="/files",
+            site={"tus-wait": "1s"},
+        )
+        journey.origin.at(
+            "/files", lambda request: (time.sleep(4 if request.method == "POST" else 0), stored(request))[1]
+        )
         begun = time.monotonic()
         journey.go(client).check(cuts=1, **expected)
         true(time.monotonic() - begun > 4, "the client was content before the application was")
@@ -240,22 +306,45 @@ def refused(bench):
 
 
 # -- browsers --------------------------------------------------------------------------------------------------------
-def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=2 * SIZE, cuts=CUTS[:2], lose=0, rate=10e6,
-                  kind=clients.KIND, content=None):
-    """Chromium itself sends a broken PATCH again on a new connection, with the offset it had, and reads the 409 when it has sent it all:
+def browser_check(
+    name,
+    call,
+    cross=False,
+    library="tus",
+    reload=False,
+    seconds=120,
+    again=2 * SIZE,
+    cuts=CUTS[:2],
+    lose=0,
+    rate=10e6,
+    kind=clients.KIND,
+    content=None,
+):
+    """Chromium itself sends a broken PATCH again on a new connection, with the offset it had, and reads the 409 when it
+    has sent it all:
     that is what `again` allows for."""
+
     @check(f"Chromium, {name}", area="upload client", seconds=seconds, **BROWSERS)
     def one(bench):
         other = bench.use(Origin())
-        journey = Journey(bench, content, () if reload else cuts, lose, rate, site={"cors": other.url} if cross else None)
+        journey = Journey(
+            bench, content, () if reload else cuts, lose, rate, site={"cors": other.url} if cross else None
+        )
         where = other if cross else journey.origin
         scripts = {"tus": b"", "uppy": b""}
         if library:
-            scripts[library] = clients.script("tus-js-client", "dist", "tus.js") if library == "tus" else clients.script("uppy", "dist", "uppy.min.js")
-        for path, octets, media in (("/page", (clients.HERE / "page.html").read_bytes(), "text/html"), ("/page/tus.js", scripts["tus"], "text/javascript"),
-                                   ("/page/uppy.js", scripts["uppy"], "text/javascript"),
-                                   ("/page/page.js", (clients.HERE / "page.js").read_bytes(), "text/javascript"),
-                                   ("/page/file", journey.content, clients.KIND)):
+            scripts[library] = (
+                clients.script("tus-js-client", "dist", "tus.js")
+                if library == "tus"
+                else clients.script("uppy", "dist", "uppy.min.js")
+            )
+        for path, octets, media in (
+            ("/page", (clients.HERE / "page.html").read_bytes(), "text/html"),
+            ("/page/tus.js", scripts["tus"], "text/javascript"),
+            ("/page/uppy.js", scripts["uppy"], "text/javascript"),
+            ("/page/page.js", (clients.HERE / "page.js").read_bytes(), "text/javascript"),
+            ("/page/file", journey.content, clients.KIND),
+        ):
             where.at(path, Resource(octets, type=media))
         address = other.url if cross else journey.relay.address
 
@@ -263,17 +352,30 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
             with clients.page(trip, address + "/page") as (evaluate, load):
                 endpoint = f"'{trip.endpoint}'"
                 if reload:
-                    clients.page_upload(trip, evaluate, call.format(endpoint=endpoint, again="false"), until=trip.content.size // 3)
+                    clients.page_upload(
+                        trip, evaluate, call.format(endpoint=endpoint, again="false"), until=trip.content.size // 3
+                    )
                     load()
-                state = clients.page_upload(trip, evaluate, call.format(endpoint=endpoint, again="true" if reload else "false"))
+                state = clients.page_upload(
+                    trip, evaluate, call.format(endpoint=endpoint, again="true" if reload else "false")
+                )
                 if reload:
                     same(state["earlier"], 1, "uploads that an earlier page left")
                 journey.state = state
+
         journey.go(drive)
         arrived = journey.check(cuts=0 if reload else len(cuts) + lose, again=again, kind=kind)
-        same(arrived.get("Authorization"), "Bearer of.good.news" if "Authorization" in call else None, "Authorization at the origin")
+        same(
+            arrived.get("Authorization"),
+            "Bearer of.good.news" if "Authorization" in call else None,
+            "Authorization at the origin",
+        )
         if cross:
-            plain = [a for a in journey.relay.answers if a.status >= 200 and a.get("Access-Control-Allow-Origin") != other.url]
+            plain = [
+                a
+                for a in journey.relay.answers
+                if a.status >= 200 and a.get("Access-Control-Allow-Origin") != other.url
+            ]
             true(not plain, f"answers without Access-Control-Allow-Origin: {plain[:3]}")
 
 
@@ -281,15 +383,39 @@ for cross in (False, True):
     where = "another origin's page" if cross else "the site's own page"
     browser_check(f"by hand, tus, {where}", "byHand({endpoint}, null)", cross, library=None)
     browser_check(f"by hand, interop version 6, {where}", "byHand({endpoint}, 6)", cross, library=None)
-    browser_check(f"by hand, with credentials, {where}", "byHand({endpoint}, null, {{Authorization: 'Bearer of.good.news'}})", cross, library=None)
+    browser_check(
+        f"by hand, with credentials, {where}",
+        "byHand({endpoint}, null, {{Authorization: 'Bearer of.good.news'}})",
+        cross,
+        library=None,
+    )
     for protocol, kind in PROTOCOLS.items():
-        browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross, kind=kind)
-    browser_check(f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross)
-    browser_check(f"tus-js-client loses the last answer, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, lose=1, cuts=())
+        browser_check(
+            f"tus-js-client {protocol}, {where}",
+            f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})",
+            cross,
+            kind=kind,
+        )
+    browser_check(
+        f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross
+    )
+    browser_check(
+        f"tus-js-client loses the last answer, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, lose=1, cuts=()
+    )
     browser_check(f"Uppy, {where}", "withUppy({endpoint}, {{}})", cross, library="uppy")
-    browser_check(f"tus-js-client goes on after a reload, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, reload=True)
-browser_check("by hand, more than is read after a refusal", "byHand({endpoint}, null)", True, library=None, rate=100e6, again=80_000_000,
-              content=Content("large", 100_000_000), cuts=((20_000_000, "rst"),))
+    browser_check(
+        f"tus-js-client goes on after a reload, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, reload=True
+    )
+browser_check(
+    "by hand, more than is read after a refusal",
+    "byHand({endpoint}, null)",
+    True,
+    library=None,
+    rate=100e6,
+    again=80_000_000,
+    content=Content("large", 100_000_000),
+    cuts=((20_000_000, "rst"),),
+)
 
 
 # -- plain uploads ---------------------------------------------------------------------------------------------------
@@ -312,11 +438,20 @@ def plain(bench):
             trip.run(command)
             same(trip.output.strip().encode(), STORED.strip(), f"{mode}, {name}: the answer")
             came = [r for r in origin.of(path) if r.method != "OPTIONS"]
-            same([(len(r.body), hashlib.sha256(r.body).hexdigest()) for r in came], [(content.size, content.sha256())], f"{mode}, {name}: bodies")
+            same(
+                [(len(r.body), hashlib.sha256(r.body).hexdigest()) for r in came],
+                [(content.size, content.sha256())],
+                f"{mode}, {name}: bodies",
+            )
             true(came[0].get("X-Pawl-Upload-Id") is None or mode == "spool", f"{mode}, {name}: {came[0].fields}")
 
 
-@check("a plain upload that breaks off is never a whole request at the origin", area="upload client", tags=("h2",), seconds=120)
+@check(
+    "a plain upload that breaks off is never a whole request at the origin",
+    area="upload client",
+    tags=("h2",),
+    seconds=120,
+)
 def plain_broken(bench):
     content = Content("plain-broken", 3_000_000)
     file = bench.folder / "upload.bin"
@@ -340,7 +475,11 @@ def plain_broken(bench):
                 whole = [r for r in origin.of(path) if r.method != "OPTIONS" and r.status is not None]
                 true(not whole, f"{mode}, {name}, {how}: {whole} with {[len(r.body) for r in whole]} bytes")
                 if mode == "spool":
-                    same(len([r for r in origin.of(path) if r.method != "OPTIONS"]), 0, f"{name}, {how}: requests at the origin")
+                    same(
+                        len([r for r in origin.of(path) if r.method != "OPTIONS"]),
+                        0,
+                        f"{name}, {how}: requests at the origin",
+                    )
 
 
 @check("curl -T -C sends Content-Range, which the origin gets as it is", area="upload client", tags=("h2",))
@@ -354,4 +493,8 @@ def content_range(bench):
     trip = clients.Trip(pawl.address, file, content, None, bench.folder, bench.over)
     trip.run([*clients.CURL, *transport.curl(bench.over), "-C", "100000", "-T", str(file), pawl.address + "/x"])
     came = [r for r in origin.of("/x") if r.method != "OPTIONS"]
-    same([(r.method, r.get("Content-Range"), len(r.body)) for r in came], [("PUT", "bytes 100000-299999/300000", 200_000)], "at the origin")
+    same(
+        [(r.method, r.get("Content-Range"), len(r.body)) for r in came],
+        [("PUT", "bytes 100000-299999/300000", 200_000)],
+        "at the origin",
+    )

@@ -1,4 +1,5 @@
-"""Deliveries that end badly: connections that the origin has closed, answers that come early, what is on record when somebody is told."""
+"""Deliveries that end badly: connections that the origin has closed, answers that come early, what is on record when
+somebody is told."""
 
 import contextlib
 import hashlib
@@ -14,8 +15,23 @@ from harness.client import Client, head
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, run_pawl, wait_for
-from harness.uploads import (NO_STORE, Dialect, Upload, append, asked, create, each, early, on_connection, path_of, stored, tus_create, tus_new, tus_patch,
-                             whole)
+from harness.uploads import (
+    NO_STORE,
+    Dialect,
+    Upload,
+    append,
+    asked,
+    create,
+    each,
+    early,
+    on_connection,
+    path_of,
+    stored,
+    tus_create,
+    tus_new,
+    tus_patch,
+    whole,
+)
 
 only(CLEAR, "they are about what goes to the application", __name__)
 
@@ -32,11 +48,12 @@ def rows(pawl, *columns):
 
 
 def phases(pawl):
-    return [phase for phase, in rows(pawl, "phase")]
+    return [phase for (phase,) in rows(pawl, "phase")]
 
 
 class Closing:
-    """An origin that answers uploads and closes its connections at random when they are idle, most of them at once when something comes."""
+    """An origin that answers uploads and closes its connections at random when they are idle, most of them at once when
+    something comes."""
 
     def __init__(self, seed):
         self.random, self.lock, self.served = random.Random(seed), threading.Lock(), 0
@@ -69,7 +86,16 @@ class Closing:
                         return
                     buffer += data
                 head, body = buffer.split(b"\r\n\r\n", 1)
-                length = int(next((line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), b"0"))
+                length = int(
+                    next(
+                        (
+                            line.split(b":")[1]
+                            for line in head.split(b"\r\n")
+                            if line.lower().startswith(b"content-length:")
+                        ),
+                        b"0",
+                    )
+                )
                 while len(body) < length:
                     data = connection.recv(65536)
                     if not data:
@@ -86,21 +112,27 @@ class Closing:
                     return
 
 
-@check("1,000 to an origin that closes idle connections at random: none is unknown", area="upload deliveries", seconds=240)
+@check(
+    "1,000 to an origin that closes idle connections at random: none is unknown", area="upload deliveries", seconds=240
+)
 def closing(bench):
     origin = bench.use(Closing(16))
     pawl = bench.pawl(origin.url, site={"min-resumable": "0"})
 
     wrong = []
     for number in range(1000):
-        answer = create(pawl.address, Dialect(6), BODY[:(1, 100, 20_000)[number % 3]], target=f"/{number}", timeout=30)
+        answer = create(pawl.address, Dialect(6), BODY[: (1, 100, 20_000)[number % 3]], target=f"/{number}", timeout=30)
         if (answer.status, answer.body) != (200, b"ok"):
             wrong.append((number, answer.status))
     same((wrong, phases(pawl).count(UNKNOWN)), ([], 0), "other answers, and unknown uploads")
     same(origin.served, 1000, "uploads at the origin")
 
 
-@check("a connection that the origin closes when the next upload comes is not used for it", area="upload deliveries", seconds=60)
+@check(
+    "a connection that the origin closes when the next upload comes is not used for it",
+    area="upload deliveries",
+    seconds=60,
+)
 def stale(bench):
     """The origin keeps each connection open, and resets it some moments after anything more has come by it."""
     seen = []
@@ -112,7 +144,16 @@ def stale(bench):
             while b"\r\n\r\n" not in buffer:
                 buffer += connection.recv(65536)
             head, body = buffer.split(b"\r\n\r\n", 1)
-            length = int(next((line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), b"0"))
+            length = int(
+                next(
+                    (
+                        line.split(b":")[1]
+                        for line in head.split(b"\r\n")
+                        if line.lower().startswith(b"content-length:")
+                    ),
+                    b"0",
+                )
+            )
             while len(body) < length:
                 body += connection.recv(65536)
             seen.append(len(body))
@@ -123,6 +164,7 @@ def stale(bench):
             time.sleep(0.3)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
+
     origin.serve = reset_later
     pawl = bench.pawl(origin.url, site={"min-resumable": "0"})
     for number in range(3):
@@ -131,15 +173,23 @@ def stale(bench):
     same(sorted(seen)[-3:], [5, 5, 5], "what the origin read")
 
 
-@check("who is told 401, 429 or 503 may rely on it: a crash in that moment leaves the upload complete", area="upload deliveries", seconds=60)
+@check(
+    "who is told 401, 429 or 503 may rely on it: a crash in that moment leaves the upload complete",
+    area="upload deliveries",
+    seconds=60,
+)
 def told(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
     for code in (401, 429, 503) * 3:
-        origin.default = lambda request, code=code: Resource(b"no", status=code, fields=NO_STORE + (("Retry-After", "100"),))
+        origin.default = lambda request, code=code: Resource(
+            b"no", status=code, fields=NO_STORE + (("Retry-After", "100"),)
+        )
         answer = create(pawl.address, Dialect(6), BODY, target=f"/{code}", timeout=20)
         found = phases(pawl)
-        same((answer.status, found), (code, [COMPLETE] * len(found)), "what is on the disk when the client has been told")
+        same(
+            (answer.status, found), (code, [COMPLETE] * len(found)), "what is on the disk when the client has been told"
+        )
     pawl.restart(hard=True)
     time.sleep(0.3)
     true(UNKNOWN not in phases(pawl), "unknown after a restart")
@@ -153,6 +203,7 @@ HEAD = b"HTTP/1.1 %s\r\nContent-Length: 5\r\nCache-Control: no-store\r\n"
 
 def reading_on(raw, found):
     """Answers with all it says after some of the body, reads the rest, and notes in `found` what it had."""
+
     def reply(request, connection, buffer):
         missing, digest = int(request.get("Content-Length")) - len(buffer), hashlib.sha256(buffer)
         connection.sendall(raw)
@@ -167,11 +218,13 @@ def reading_on(raw, found):
                 missing -= len(data)
         found.append((missing, digest.hexdigest()))
         request.status = 200
+
     return on_connection(reply)
 
 
 def gone(raw, after=0):
     """Answers with all it says after so many bytes of the body, and closes with the others unread."""
+
     def reply(request, connection, buffer):
         taken = len(buffer)
         while taken < after:
@@ -180,15 +233,18 @@ def gone(raw, after=0):
         request.status = -1
         time.sleep(0.1)  # for the answer to be read before the reset
         connection.close()
+
     return on_connection(reply)
 
 
 def stalled(raw, seconds):
     """Answers with all it says, reads nothing more and stays."""
+
     def reply(request, connection, buffer):
         connection.sendall(raw)
         request.status = -1
         time.sleep(seconds)
+
     return on_connection(reply)
 
 
@@ -206,15 +262,33 @@ def early_success(bench):
         same((answer.status, answer.body), (int(code[:3]), b"early"), target)
         wait_for(lambda: found, 5, "the end of the body")
         same(found, [(0, hashlib.sha256(LARGE[:size]).hexdigest())], f"what the origin had of {target}")
-    each([(code, size, closes) for code in (b"200 OK", b"201 Created", b"303 See Other") for size in (2, 1000, 16 << 20) for closes in (False, True)], row)
+
+    each(
+        [
+            (code, size, closes)
+            for code in (b"200 OK", b"201 Created", b"303 See Other")
+            for size in (2, 1000, 16 << 20)
+            for closes in (False, True)
+        ],
+        row,
+    )
     same(set(phases(pawl)), {ANSWERED}, "phases")
 
 
-@check("a 2xx of an origin that never has the whole body: the copy stays, unknown, with that answer, and is not sent again by itself", area="upload deliveries",
-       seconds=90)
+@check(
+    "a 2xx of an origin that never has the whole body: the copy stays, unknown, with that answer, and is not sent "
+    "again by itself",
+    area="upload deliveries",
+    seconds=90,
+)
 def early_and_gone(bench):
-    for number, (code, size, delivery) in enumerate(((b"200 OK", 16 << 20, "at-most-once"), (b"201 Created", 16 << 20, "at-least-once"),
-                                                     (b"303 See Other", 16 << 20, "at-most-once"))):
+    for number, (code, size, delivery) in enumerate(
+        (
+            (b"200 OK", 16 << 20, "at-most-once"),
+            (b"201 Created", 16 << 20, "at-least-once"),
+            (b"303 See Other", 16 << 20, "at-most-once"),
+        )
+    ):
         origin = bench.origin()
         pawl = bench.pawl(origin, f"pawl{number}", site={"min-resumable": "0", "delivery": delivery})
         origin.at("/in", gone(HEAD % code + b"\r\nearly"))
@@ -229,7 +303,7 @@ def early_and_gone(bench):
         pawl.restart(hard=True)
         time.sleep(2.5)
         same((len(asked(origin)), phases(pawl)), (1, [UNKNOWN]), f"case {number}: requests after a restart")
-        kept, = [path for path in (pawl.folder / "state").rglob("bodies/*") if path.is_file()]
+        (kept,) = [path for path in (pawl.folder / "state").rglob("bodies/*") if path.is_file()]
         true(kept.read_bytes() == LARGE[:size], "the copy")
         same(answers(pawl), [(int(code[:3]), b"early")], "the answer that is kept")
         origin.at("/in", stored)
@@ -246,7 +320,11 @@ def answers(pawl):
         return [(code, bytes(body)) for code, body in catalogue.execute("SELECT status, body FROM answers")]
 
 
-@check("pawl ends while it still sends what has a 2xx already: unknown afterwards, not sent again", area="upload deliveries", seconds=60)
+@check(
+    "pawl ends while it still sends what has a 2xx already: unknown afterwards, not sent again",
+    area="upload deliveries",
+    seconds=60,
+)
 def early_and_ended(bench):
     for how in ("kill", "stop"):
         origin = bench.origin()
@@ -262,7 +340,11 @@ def early_and_ended(bench):
         same((len(asked(origin)), rows(pawl, "phase", "origin_status")), (1, [(UNKNOWN, 200)]), f"after {how}")
 
 
-@check("an error before the whole body ends the delivery, and a 2xx that breaks off before it is none", area="upload deliveries", seconds=60)
+@check(
+    "an error before the whole body ends the delivery, and a 2xx that breaks off before it is none",
+    area="upload deliveries",
+    seconds=60,
+)
 def early_errors(bench):
     origin = bench.origin()
     pawl = bench.pawl(origin, site={"min-resumable": "0"})
@@ -288,17 +370,21 @@ def script_connection(first, origin):
         if request.method != "OPTIONS":
             turns.append(1)
         first(request, connection, buffer)
+
     reply.wants_connection = True
     return reply
 
 
 # -- time, and joins ---------------------------------------------------------------------------------------------------
 
+
 @check("forward-give-up does not count the time in which pawl is off", area="upload deliveries", seconds=60)
 def give_up(bench):
     for how in ("stop", "kill"):
         port = free_port()
-        pawl = bench.pawl(f"http://127.0.0.1:{port}", how, site={"min-resumable": "0", "tus-wait": "1s", "forward-give-up": "6s"})
+        pawl = bench.pawl(
+            f"http://127.0.0.1:{port}", how, site={"min-resumable": "0", "tus-wait": "1s", "forward-give-up": "6s"}
+        )
         same(create(pawl.address, Dialect(9), BODY, timeout=10).status, 503, "while the application is away")
         pawl.kill() if how == "kill" else pawl.stop()
         time.sleep(8)
@@ -312,7 +398,11 @@ def give_up(bench):
             same([r.body == BODY for r in asked(origin)], [True], "at the application")
 
 
-@check("parts whose client leaves while they are joined are delivered once, and who comes again gets the answer", area="upload deliveries", seconds=60)
+@check(
+    "parts whose client leaves while they are joined are delivered once, and who comes again gets the answer",
+    area="upload deliveries",
+    seconds=60,
+)
 def left_join(bench):
     origin = bench.origin()
     origin.default = stored

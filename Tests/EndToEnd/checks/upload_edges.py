@@ -9,8 +9,31 @@ from harness.client import head
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import run_pawl, wait_for
-from harness.uploads import (NO_STORE, OCTETS, TUS, Dialect, Upload, append, ask, basic, body_files, careful, chunks, create, dialects,
-                             each, landed, on_connection, partial, path_of, running, status, stored, tus_head, tus_new, whole)
+from harness.uploads import (
+    NO_STORE,
+    OCTETS,
+    TUS,
+    Dialect,
+    Upload,
+    append,
+    ask,
+    basic,
+    body_files,
+    careful,
+    chunks,
+    create,
+    dialects,
+    each,
+    landed,
+    on_connection,
+    partial,
+    path_of,
+    status,
+    stored,
+    tus_head,
+    tus_new,
+    whole,
+)
 
 BODY = Content("edges", 100_000).read()
 
@@ -21,7 +44,10 @@ def begin(bench, extra=None, pawl=None, name="pawl", **site):
     return origin, bench.pawl(origin, name, site={"min-resumable": "0", **site}, extra=extra, pawl=pawl)
 
 
-@check("a chunked body is complete with its last chunk's line end, and not a byte before, whatever length was told", area="upload edges")
+@check(
+    "a chunked body is complete with its last chunk's line end, and not a byte before, whatever length was told",
+    area="upload edges",
+)
 def last_chunk(bench):
     origin, pawl = begin(bench)
     raw = chunks(BODY, 40_000)
@@ -30,9 +56,15 @@ def last_chunk(bench):
         missing, how, tells = case
         target = f"/c{missing}{how}{tells}"
         with Upload(pawl.address) as client:
-            client.create(Dialect(9), True, target=target, chunked=True, fields=(("Upload-Length", str(len(BODY))),) if tells else ())
+            client.create(
+                Dialect(9),
+                True,
+                target=target,
+                chunked=True,
+                fields=(("Upload-Length", str(len(BODY))),) if tells else (),
+            )
             location = client.location()
-            client.send(raw[:len(raw) - missing])
+            client.send(raw[: len(raw) - missing])
             client.cut(how)
         if missing:
             landed(pawl, len(BODY)) if missing <= 7 else None
@@ -44,11 +76,16 @@ def last_chunk(bench):
             same((answer.status, answer.body), (200, b"got 100000 bytes"), "the rest")
         wait_for(lambda: whole(origin, target), 5, "the request at the origin")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
+
     each([(missing, "fin", tells) for tells in (False, True) for missing in (0, 1, 2, 4, 5, 7, 9)], row)
 
 
-@check("a chunked body that ends in nonsense is 400 and completes nothing, though its length is reached", area="upload edges", over=V1,
-       why="HTTP/2 has no chunks")
+@check(
+    "a chunked body that ends in nonsense is 400 and completes nothing, though its length is reached",
+    area="upload edges",
+    over=V1,
+    why="HTTP/2 has no chunks",
+)
 def nonsense_at_the_end(bench):
     origin, pawl = begin(bench)
     raw = b"%x\r\n" % len(BODY) + BODY
@@ -62,14 +99,21 @@ def nonsense_at_the_end(bench):
             client.send(raw + rest)
             same(client.response().status, 400, "answer")
         answer = status(pawl.address, Dialect(9), location)
-        same((answer.status, Dialect(9).said(answer), len(whole(origin, target))), (204, False, 0), "HEAD, requests at the origin")
+        same(
+            (answer.status, Dialect(9).said(answer), len(whole(origin, target))),
+            (204, False, 0),
+            "HEAD, requests at the origin",
+        )
         at = int(answer.get("Upload-Offset"))
         same(append(pawl.address, Dialect(9), location, at, BODY[at:]).status, 200, "the rest")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
+
     each([("line", b"XX0\r\n\r\n"), ("size", b"\r\nzz\r\n"), ("trailer", b"\r\n0\r\nbad trailer\r\n\r\n")], row)
 
 
-@check("a body with Content-Length is complete with its last byte, and not a byte before, FIN or RST", area="upload edges")
+@check(
+    "a body with Content-Length is complete with its last byte, and not a byte before, FIN or RST", area="upload edges"
+)
 def last_octet(bench):
     origin, pawl = begin(bench)
 
@@ -88,16 +132,28 @@ def last_octet(bench):
                 client.create(d, True, len(BODY), target=target)
                 client.location()
                 client.send(BODY)
-                if how == "rst":      # a reset takes away what pawl has not read
-                    wait_for(lambda: whole(origin, target) or len(BODY) in [s for p, s in body_files(pawl).items() if p not in before], 5, "the bytes")
+                if how == "rst":  # a reset takes away what pawl has not read
+                    wait_for(
+                        lambda: (
+                            whole(origin, target)
+                            or len(BODY) in [s for p, s in body_files(pawl).items() if p not in before]
+                        ),
+                        5,
+                        "the bytes",
+                    )
                 client.cut(how)
             wait_for(lambda: whole(origin, target), 5, "the request at the origin")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
+
     each([(m, how, d) for d in (Dialect(3), Dialect(6), Dialect(10)) for how in ("fin", "rst") for m in (0, 1)], row)
 
 
-@check("pipelined upload requests are answered in order on one connection", area="upload edges", over=V1,
-       why="in HTTP/2 requests run side by side, and a newer one for an upload displaces the older")
+@check(
+    "pipelined upload requests are answered in order on one connection",
+    area="upload edges",
+    over=V1,
+    why="in HTTP/2 requests run side by side, and a newer one for an upload displaces the older",
+)
 def pipeline(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
@@ -106,10 +162,18 @@ def pipeline(bench):
 
     def patch(at, data, done):
         return head(location, "PATCH", base + (("Upload-Offset", str(at)), d.completes(done)), data) + data
+
     with Upload(pawl.address) as client:
         client.method = "PATCH"
-        client.send(patch(0, BODY[:1000], False) + head(location, "HEAD", d.version) + patch(5, b"x", False) + patch(1000, BODY[1000:2000], False)
-                    + head("/page", "GET") + patch(2000, BODY[2000:], True) + head("/page", "GET"))
+        client.send(
+            patch(0, BODY[:1000], False)
+            + head(location, "HEAD", d.version)
+            + patch(5, b"x", False)
+            + patch(1000, BODY[1000:2000], False)
+            + head("/page", "GET")
+            + patch(2000, BODY[2000:], True)
+            + head("/page", "GET")
+        )
         answers = [client.response(m) for m in ("PATCH", "HEAD", "PATCH", "PATCH", "GET", "PATCH", "GET")]
     same([a.status for a in answers], [201, 204, 409, 201, 200, 200, 200], "statuses")
     same([a.get("Upload-Offset") for a in answers], ["1000", "1000", "1000", "2000", None, "100000", None], "offsets")
@@ -119,19 +183,43 @@ def pipeline(bench):
 @check("Expect: 100-continue of what is refused gets the refusal and no 100", area="upload edges")
 def expectation(bench):
     origin = bench.origin()
-    origin.at("/auth", lambda r: Resource(b"", status=204 if r.get("Authorization") == basic("ann", "x") else 401, fields=NO_STORE))
+    origin.at(
+        "/auth",
+        lambda r: Resource(b"", status=204 if r.get("Authorization") == basic("ann", "x") else 401, fields=NO_STORE),
+    )
     origin.default = stored
     pawl = bench.pawl(origin, site={"min-resumable": "0", "max-upload": "1M", "auth-request": "/auth"})
     d, ann, expect = Dialect(9), (("Authorization", basic("ann", "x")),), (("Expect", "100-continue"),)
     location = careful(pawl.address, d, ann)
     tus = tus_new(pawl.address, 10, ann)
     octets = OCTETS + (("Content-Length", "5"),)
-    rows = {"too large": (413, lambda c: c.create(d, True, 2 << 20, ann + expect)), "not allowed": (401, lambda c: c.create(d, True, 1000, expect)),
-            "wrong offset": (409, lambda c: c.append(d, location, 7, 1000, True, ann + expect)),
-            "another type": (415, lambda c: c.head(path_of(location), "PATCH", d.version + ann + expect + (("Content-Type", "a/b"), ("Content-Length", "5"), ("Upload-Offset", "0"), ("Upload-Complete", "?0")))),
-            "unknown": (404, lambda c: c.append(d, "/.pawl/uploads/" + "D" * 32, 0, 1000, True, ann + expect)),
-            "tus wrong offset": (409, lambda c: c.head(path_of(tus), "PATCH", TUS + octets + ann + expect + (("Upload-Offset", "3"),))),
-            "tus version": (412, lambda c: c.head(path_of(tus), "PATCH", (("Tus-Resumable", "2.0.0"),) + octets + ann + expect + (("Upload-Offset", "0"),)))}
+    rows = {
+        "too large": (413, lambda c: c.create(d, True, 2 << 20, ann + expect)),
+        "not allowed": (401, lambda c: c.create(d, True, 1000, expect)),
+        "wrong offset": (409, lambda c: c.append(d, location, 7, 1000, True, ann + expect)),
+        "another type": (
+            415,
+            lambda c: c.head(
+                path_of(location),
+                "PATCH",
+                d.version
+                + ann
+                + expect
+                + (("Content-Type", "a/b"), ("Content-Length", "5"), ("Upload-Offset", "0"), ("Upload-Complete", "?0")),
+            ),
+        ),
+        "unknown": (404, lambda c: c.append(d, "/.pawl/uploads/" + "D" * 32, 0, 1000, True, ann + expect)),
+        "tus wrong offset": (
+            409,
+            lambda c: c.head(path_of(tus), "PATCH", TUS + octets + ann + expect + (("Upload-Offset", "3"),)),
+        ),
+        "tus version": (
+            412,
+            lambda c: c.head(
+                path_of(tus), "PATCH", (("Tus-Resumable", "2.0.0"),) + octets + ann + expect + (("Upload-Offset", "0"),)
+            ),
+        ),
+    }
 
     def row(name):
         code, send = rows[name]
@@ -139,20 +227,35 @@ def expectation(bench):
             send(client)
             answer = client.answer()
             same((answer.status, [s for s, _ in answer.interim]), (code, []), name)
+
     each(rows, row)
 
 
-@check("of a refused or displaced upload no more than 1 MiB is read, or a second long; who is refused still finds the answer", area="upload edges", seconds=60)
+@check(
+    "of a refused or displaced upload no more than 1 MiB is read, or a second long; who is refused still finds the "
+    "answer",
+    area="upload edges",
+    seconds=60,
+)
 def unread(bench):
     origin = bench.origin()
     origin.default = stored
     pawl = bench.pawl(origin, site={"min-resumable": "0", "max-upload": "100M"})
     d, size, block = Dialect(9), 500 << 20, bytes(65536)
     location, displaced, tus = careful(pawl.address, d), careful(pawl.address, d), tus_new(pawl.address, 90 << 20)
-    rows = {"too large": (413, lambda c: c.create(d, True, size)), "wrong offset": (409, lambda c: c.append(d, location, 7, size)),
-            "chunked": (409, lambda c: c.append(d, location, 7, 0, chunked=True)), "unknown": (404, lambda c: c.append(d, "/.pawl/uploads/" + "D" * 32, 0, size)),
-            "tus wrong offset": (409, lambda c: c.head(path_of(tus), "PATCH", TUS + OCTETS + (("Content-Length", str(size)), ("Upload-Offset", "3")))),
-            "displaced": (None, lambda c: c.append(d, displaced, 0, 90 << 20, False))}
+    rows = {
+        "too large": (413, lambda c: c.create(d, True, size)),
+        "wrong offset": (409, lambda c: c.append(d, location, 7, size)),
+        "chunked": (409, lambda c: c.append(d, location, 7, 0, chunked=True)),
+        "unknown": (404, lambda c: c.append(d, "/.pawl/uploads/" + "D" * 32, 0, size)),
+        "tus wrong offset": (
+            409,
+            lambda c: c.head(
+                path_of(tus), "PATCH", TUS + OCTETS + (("Content-Length", str(size)), ("Upload-Offset", "3"))
+            ),
+        ),
+        "displaced": (None, lambda c: c.append(d, displaced, 0, 90 << 20, False)),
+    }
 
     def row(name):
         code, send = rows[name]
@@ -178,6 +281,7 @@ def unread(bench):
             if bench.over == "clear" and code:
                 client.socket.settimeout(3)
                 same(client.answer().status, code, name)
+
     each(rows, row)
 
 
@@ -197,6 +301,7 @@ def incremental(bench):
             got += len(data)
         request.status = 200
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
     origin.default = on_connection(watch)
     pawl = bench.pawl(origin, site={"plain-uploads": "spool"})
     with Upload(pawl.address) as client:
@@ -222,7 +327,11 @@ def reload(bench):
         text = pawl.file.read_text()
         pawl.file.write_text(text.replace("[site:main]", "[site:main]\nmax-upload = 1M"))
         pawl.signal(signal.SIGHUP)
-        wait_for(lambda: create(pawl.address, d, b"", False, (("Upload-Length", str(2 << 20)),)).status == 413, 5, "the new limit")
+        wait_for(
+            lambda: create(pawl.address, d, b"", False, (("Upload-Length", str(2 << 20)),)).status == 413,
+            5,
+            "the new limit",
+        )
         client.send(BODY[50_000:])
         same(client.answer().body, b"got 100000 bytes", "the running upload")
     same(append(pawl.address, d, kept, 1000, BODY[1000:]).body, b"got 100000 bytes", "the one from before")
@@ -245,15 +354,24 @@ def fragments(bench):
     origin, pawl = begin(bench)
     for d in (Dialect(3), Dialect(9)):
         location = careful(pawl.address, d)
-        raw = head(path_of(location), "PATCH", d.version + d.append_type + (("Upload-Offset", "0"), d.completes(True)), BODY[:2000])
+        raw = head(
+            path_of(location),
+            "PATCH",
+            d.version + d.append_type + (("Upload-Offset", "0"), d.completes(True)),
+            BODY[:2000],
+        )
         with Upload(pawl.address) as client:
             client.method = "PATCH"
             for at in range(len(raw)):
-                client.send(raw[at:at + 1])
+                client.send(raw[at : at + 1])
             client.send(BODY[:2000])
             same(client.answer().body, b"got 2000 bytes", "head in pieces")
         location = careful(pawl.address, d)
-        raw = head(path_of(location), "PATCH", d.version + d.append_type + (("Upload-Offset", "0"), d.completes(True), ("Transfer-Encoding", "chunked")))
+        raw = head(
+            path_of(location),
+            "PATCH",
+            d.version + d.append_type + (("Upload-Offset", "0"), d.completes(True), ("Transfer-Encoding", "chunked")),
+        )
         with Upload(pawl.address) as client:
             client.method = "PATCH"
             client.send(raw)
@@ -262,16 +380,28 @@ def fragments(bench):
             same(client.answer().body, b"got 300 bytes", "chunks in pieces")
 
 
-@check("two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing", area="upload edges", over=V1,
-       why="HTTP/2 has one framing")
+@check(
+    "two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing",
+    area="upload edges",
+    over=V1,
+    why="HTTP/2 has one framing",
+)
 def smuggling(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, 100)
-    answer = ask(pawl.address, path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Transfer-Encoding", "chunked"), ("Content-Length", "3")), None)
+    answer = ask(
+        pawl.address,
+        path_of(location),
+        "PATCH",
+        TUS + OCTETS + (("Upload-Offset", "0"), ("Transfer-Encoding", "chunked"), ("Content-Length", "3")),
+        None,
+    )
     same(answer.status, 400, "both framings")
     same(tus_head(pawl.address, location).get("Upload-Offset"), "0", "offset")
     with Upload(pawl.address) as client:
-        client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Transfer-Encoding", "chunked")))
+        client.head(
+            path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Transfer-Encoding", "chunked"))
+        )
         client.send(b"5\r\nabcde\r\nzz\r\n")
         answer = client.response("PATCH")
         true(answer.status in (0, 400), f"a broken chunk: {answer}")
@@ -280,7 +410,10 @@ def smuggling(bench):
     same(len(whole(origin)), 0, "requests at the origin")
 
 
-@check("kill -9 at random moments of uploads: told offsets hold, bodies are whole, none twice unless unknown", area="upload edges")
+@check(
+    "kill -9 at random moments of uploads: told offsets hold, bodies are whole, none twice unless unknown",
+    area="upload edges",
+)
 def kills(bench):
     origin, pawl = begin(bench)
     size = 400_000
@@ -302,13 +435,14 @@ def kills(bench):
                         wrong.append(f"{entry[3]}: {at} after {entry[2]} was told")
                     entry[2] = at
                     done = at + 50_000 >= size
-                    answer = append(pawl.address, d, location, at, content[at:at + 50_000], done)
+                    answer = append(pawl.address, d, location, at, content[at : at + 50_000], done)
                     if answer.status == 200:
                         return
                     if answer.get("Upload-Offset"):
                         entry[2] = max(entry[2], int(answer.get("Upload-Offset")))
             except (AssertionError, OSError, TypeError):
                 pass
+
         wrong = []
         threads = [threading.Thread(target=send, args=(e,)) for e in uploads]
         [t.start() for t in threads]
@@ -318,11 +452,13 @@ def kills(bench):
         [t.join(10) for t in threads]
         same(wrong, [], "offsets that went back")
     for d, location, _, target in uploads:
+
         def finished():
             answer = status(pawl.address, d, location)
             at = int(answer.get("Upload-Offset"))
             answer = append(pawl.address, d, location, at, content[at:] if at < size else b"")
             return answer.status in (200, 502)
+
         wait_for(finished, 15, f"the end of {target}")
         requests = whole(origin, target)
         true(len(requests) <= 1 and all(r.body == content for r in requests), f"{target}: {len(requests)} requests")

@@ -3,13 +3,30 @@
 import time
 
 from harness.checks import check, same, true
-from harness.uploads import Dialect, append, careful, dialects, each, one, status, tus_create, tus_head, tus_new, tus_patch, whole
+from harness.uploads import (
+    Dialect,
+    append,
+    careful,
+    dialects,
+    each,
+    one,
+    status,
+    tus_create,
+    tus_head,
+    tus_new,
+    tus_patch,
+    whole,
+)
+
 from checks.upload_tus import begin
 
 BODY = bytes(i * 7 % 251 for i in range(1000))
 
 
-@check("a tus PATCH one byte too long is 413, the upload goes on where it was, and the origin gets its own bytes", area="upload excess")
+@check(
+    "a tus PATCH one byte too long is 413, the upload goes on where it was, and the origin gets its own bytes",
+    area="upload excess",
+)
 def tus(bench):
     origin, pawl = begin(bench)
     for at in (0, 600):
@@ -19,13 +36,25 @@ def tus(bench):
                 if at:
                     same(tus_patch(pawl.address, location, 0, BODY[:at]).status, 204, "the beginning")
                 case = f"at {at}, {excess} too many, chunked {chunked}"
-                same(tus_patch(pawl.address, location, at, b"x" * (1000 - at + excess), chunked=chunked).status, 413, case)
+                same(
+                    tus_patch(pawl.address, location, at, b"x" * (1000 - at + excess), chunked=chunked).status,
+                    413,
+                    case,
+                )
                 answer = tus_head(pawl.address, location)
-                same((answer.status, answer.get("Upload-Offset"), answer.get("Upload-Length")), (200, str(at), "1000"), case)
+                same(
+                    (answer.status, answer.get("Upload-Offset"), answer.get("Upload-Length")),
+                    (200, str(at), "1000"),
+                    case,
+                )
                 same(tus_patch(pawl.address, location, at, BODY[at:]).status, 204, f"the rest, {case}")
                 true(whole(origin)[-1].body == BODY, f"other bytes at the origin, {case}")
     location = tus_new(pawl.address, None, (("Upload-Defer-Length", "1"),))
-    same(tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "999"),)).status, 413, "a length that the same request exceeds")
+    same(
+        tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "999"),)).status,
+        413,
+        "a length that the same request exceeds",
+    )
     answer = tus_head(pawl.address, location)
     same((answer.get("Upload-Offset"), answer.get("Upload-Defer-Length")), ("0", "1"), "after it")
     same(tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "1000"),)).status, 204, "the right length")
@@ -46,6 +75,7 @@ def drafts(bench):
                 same((answer.status, answer.get("Upload-Offset")), (204, "600"), case)
                 answer = append(pawl.address, d, location, 600, BODY[600:], True)
                 same((answer.status, whole(origin)[-1].body == BODY), (200, True), case)
+
     each(dialects(5, 7), row)
 
 
@@ -62,7 +92,10 @@ def metadata(bench):
         same(tus_create(pawl.address, 3, (("Upload-Metadata", value),)).status, 400, f"what is no metadata: {value}")
 
 
-@check("a request of the drafts that ends a part of a tus concatenation is refused at once, and the part stays", area="upload excess")
+@check(
+    "a request of the drafts that ends a part of a tus concatenation is refused at once, and the part stays",
+    area="upload excess",
+)
 def part(bench):
     origin, pawl = begin(bench)
     for number in (3, 5, 6, 9):

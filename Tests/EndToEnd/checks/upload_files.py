@@ -27,9 +27,22 @@ class SlowCopies:
             raise Skip("strace is needed")
         self.pawl = pawl
         self.strace = subprocess.Popen(
-            ["strace", "-f", "-o", str(pawl.folder / "copies"), "-e", "trace=copy_file_range",
-             "-e", f"inject=copy_file_range:delay_enter={int(seconds * 1e6)}", "-p", str(pawl.pid)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            [
+                "strace",
+                "-f",
+                "-o",
+                str(pawl.folder / "copies"),
+                "-e",
+                "trace=copy_file_range",
+                "-e",
+                f"inject=copy_file_range:delay_enter={int(seconds * 1e6)}",
+                "-p",
+                str(pawl.pid),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         LIVING.add(self.strace)
         line = self.strace.stderr.readline()
         if b"attached" not in line:
@@ -70,10 +83,20 @@ def part(pawl, body):
 
 
 def join(pawl, locations, target="/whole"):
-    return tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join(path_of(each) for each in locations)),), target=target, timeout=20)
+    return tus_create(
+        pawl.address,
+        None,
+        (("Upload-Concat", "final;" + " ".join(path_of(each) for each in locations)),),
+        target=target,
+        timeout=20,
+    )
 
 
-@check("a part that is removed while it is joined gives its own bytes or none, never those of who came after it", area="upload files", seconds=90)
+@check(
+    "a part that is removed while it is joined gives its own bytes or none, never those of who came after it",
+    area="upload files",
+    seconds=90,
+)
 def removed_part(bench):
     origin, pawl = begin(bench)
     mine, secret = Content("mine", SIZE).read(), Content("secret", SIZE).read()
@@ -103,7 +126,13 @@ def removed_part(bench):
         same(answers[0].status != 201 or bodies == [mine], True, "what was said of it")
         for theirs in victims:
             same(tus_patch(pawl.address, theirs, SIZE, b"!").status, 204, "the end of another's upload")
-        same([request.body == secret + b"!" for number in range(3) for request in whole(origin, f"/theirs{number}")][-3:], [True] * 3, "another's upload")
+        same(
+            [request.body == secret + b"!" for number in range(3) for request in whole(origin, f"/theirs{number}")][
+                -3:
+            ],
+            [True] * 3,
+            "another's upload",
+        )
         origin.forget()
 
 

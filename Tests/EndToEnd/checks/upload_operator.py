@@ -6,7 +6,21 @@ from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin
 from harness.process import free_port, run_pawl, wait_for
-from harness.uploads import (Dialect, append, asked, careful, create, dies, partial, status, stored, token_of, tus_new, tus_patch, whole)
+from harness.uploads import (
+    Dialect,
+    append,
+    asked,
+    careful,
+    create,
+    dies,
+    partial,
+    status,
+    stored,
+    token_of,
+    tus_new,
+    tus_patch,
+    whole,
+)
 
 BODY = Content("operator", 100_000).read()
 D = Dialect(9)
@@ -30,7 +44,10 @@ def ids(text):
     return re.findall(r"\b[0-9a-f]{12,32}\b", text)
 
 
-@check("list and show tell ID, state, offset, length and target beside a running server and without one, never the token", area="upload operator")
+@check(
+    "list and show tell ID, state, offset, length and target beside a running server and without one, never the token",
+    area="upload operator",
+)
 def listing(bench):
     origin, pawl = begin(bench)
     same(ids(uploads(pawl, "list")), [], "a list of nothing")
@@ -44,7 +61,10 @@ def listing(bench):
             text = uploads(pawl, "list", state=state)
             found = ids(text)
             same((len(found), len(set(found))), (3, 3), f"IDs in {text!r}")
-            lines = {name: next((line for line in text.splitlines() if name in line), "") for name in ("/open", "/done", "/tus")}
+            lines = {
+                name: next((line for line in text.splitlines() if name in line), "")
+                for name in ("/open", "/done", "/tus")
+            }
             true("32.6K" in lines["/open"] or "33333" in lines["/open"], f"the offset in {lines['/open']!r}")
             for name, word in (("/open", "open"), ("/done", "answered"), ("/tus", "open")):
                 true(word in lines[name].replace(name, ""), f"{word} in {lines[name]!r}")
@@ -64,7 +84,7 @@ def removal(bench):
     origin, pawl = begin(bench)
     for running in (True, False):
         location = partial(pawl, D, BODY, 50_000)
-        found, = ids(uploads(pawl, "list"))
+        (found,) = ids(uploads(pawl, "list"))
         if not running:
             pawl.stop()
         # What a script passes whose variable is not set.
@@ -102,7 +122,9 @@ def unknown(bench):
     answer = append(pawl.address, D, locations[0], len(BODY), b"")
     same((answer.status, answer.body), (200, b"got 100000 bytes"), "the answer of the second try")
     first, second = asked(origin, "/again")
-    same((first.get("Idempotency-Key"), second.body == BODY), (second.get("Idempotency-Key"), True), "the second request")
+    same(
+        (first.get("Idempotency-Key"), second.body == BODY), (second.get("Idempotency-Key"), True), "the second request"
+    )
     uploads(pawl, "rm", ids(lines["/drop"])[0])
     true(status(pawl.address, D, locations[1]).status in (404, 410), "HEAD of the dropped one")
     same(len(whole(origin, "/drop")), 1, "requests of the dropped one")
@@ -114,7 +136,7 @@ def resend_offline(bench):
     origin.default = dies(origin, then=stored)
     create(pawl.address, D, BODY)
     pawl.stop()
-    found, = ids(uploads(pawl, "list"))
+    (found,) = ids(uploads(pawl, "list"))
     uploads(pawl, "resend", found)
     same(len(whole(origin)), 1, "requests while nobody runs")
     pawl.start()
@@ -122,7 +144,10 @@ def resend_offline(bench):
     wait_for(lambda: "answered" in uploads(pawl, "show", found), 5, "the answer")
 
 
-@check("resend refuses what is not unknown; show tells attempts and the last error while the origin is down", area="upload operator")
+@check(
+    "resend refuses what is not unknown; show tells attempts and the last error while the origin is down",
+    area="upload operator",
+)
 def waiting(bench):
     port = free_port()
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "200ms"})

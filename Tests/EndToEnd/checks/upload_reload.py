@@ -13,6 +13,7 @@ from harness.content import Content
 from harness.origin import Resource
 from harness.process import run_pawl, wait_for
 from harness.uploads import Dialect, Upload, on_connection, stored
+
 from .upload_deliveries import ANSWERED, SENT, UNKNOWN
 from .upload_settings import begin, begun, reload, rewrite, uses
 
@@ -27,7 +28,9 @@ def spool_section(name, path):
     return f"[spool:{name}]\npath = {path}\n"
 
 
-@check("what a spool opened by SIGHUP has as sent is unknown at once; resend and rm work", area="upload reload", seconds=60)
+@check(
+    "what a spool opened by SIGHUP has as sent is unknown at once; resend and rm work", area="upload reload", seconds=60
+)
 def sent(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     gate = threading.Event()
@@ -36,6 +39,7 @@ def sent(bench):
         origin._read_body(request, connection, buffer)
         request.status = 200
         gate.wait(20)
+
     origin.default = on_connection(wait)
     clients = [Upload(pawl.address) for _ in range(2)]
     for client in clients:
@@ -61,7 +65,7 @@ def sent(bench):
 def kept(folder):
     """The phases of the uploads in a spool."""
     with contextlib.closing(sqlite3.connect(f"file:{folder}/uploads.sqlite?mode=ro", uri=True)) as catalogue:
-        return [phase for phase, in catalogue.execute("SELECT phase FROM uploads")]
+        return [phase for (phase,) in catalogue.execute("SELECT phase FROM uploads")]
 
 
 def stays(bench, name, change, extra=None, **site):
@@ -74,19 +78,37 @@ def stays(bench, name, change, extra=None, **site):
         uses(pawl, locations[n + 1], target=f"/{n + 1}", origin=origin)
 
 
-@check("another state-dir by SIGHUP: what is open stays where it is, and is found after a restart, too", area="upload reload", seconds=60)
+@check(
+    "another state-dir by SIGHUP: what is open stays where it is, and is found after a restart, too",
+    area="upload reload",
+    seconds=60,
+)
 def state_dir(bench):
     stays(bench, "state", (("state-dir = state", "state-dir = state2"),))
 
 
-@check("a spool whose path or section another one takes by SIGHUP: what is open is found after a restart, too", area="upload reload", seconds=60)
+@check(
+    "a spool whose path or section another one takes by SIGHUP: what is open is found after a restart, too",
+    area="upload reload",
+    seconds=60,
+)
 def path(bench):
     extra = {"spool:a": {"path": "spool-a"}}
     stays(bench, "path", (("path = spool-a", "path = spool-b"),), extra, spool="a")
-    stays(bench, "gone", ((spool_section("a", "spool-a"), spool_section("b", "spool-b")), ("spool = a", "spool = b")), extra, spool="a")
+    stays(
+        bench,
+        "gone",
+        ((spool_section("a", "spool-a"), spool_section("b", "spool-b")), ("spool = a", "spool = b")),
+        extra,
+        spool="a",
+    )
 
 
-@check("a spool's directory that was moved is found under its new path, with what is open and being sent", area="upload reload", seconds=60)
+@check(
+    "a spool's directory that was moved is found under its new path, with what is open and being sent",
+    area="upload reload",
+    seconds=60,
+)
 def moved_directory(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     locations = [begun(pawl, target=f"/{n}") for n in range(3)]
@@ -124,7 +146,11 @@ def cache(bench):
     true("reload-failed" not in pawl.log(), "a reload failed")
 
 
-@check("a spool's directory that was copied is refused while pawl has the original: nothing is sent from both", area="upload reload", seconds=60)
+@check(
+    "a spool's directory that was copied is refused while pawl has the original: nothing is sent from both",
+    area="upload reload",
+    seconds=60,
+)
 def copied(bench):
     origin, pawl = begin(bench, extra={"spool:a": {"path": "spool-a"}}, spool="a")
     location = begun(pawl, target="/in")

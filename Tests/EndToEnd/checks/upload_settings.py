@@ -1,4 +1,5 @@
-"""Settings that change under uploads: URLs that were given out stay pawl's as long as their uploads live, and no log shows them."""
+"""Settings that change under uploads: URLs that were given out stay pawl's as long as their uploads live, and no log
+shows them."""
 
 import re
 import signal
@@ -8,8 +9,31 @@ from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (NO_STORE, PREFIX, Dialect, Upload, append, ask, asked, bearer, cancel, careful, create, each, path_of, script, status, stored,
-                             token_of, tus_create, tus_get, tus_head, tus_new, tus_patch, whole)
+from harness.uploads import (
+    NO_STORE,
+    PREFIX,
+    Dialect,
+    Upload,
+    append,
+    ask,
+    asked,
+    bearer,
+    cancel,
+    careful,
+    create,
+    each,
+    path_of,
+    script,
+    status,
+    stored,
+    token_of,
+    tus_create,
+    tus_get,
+    tus_head,
+    tus_new,
+    tus_patch,
+    whole,
+)
 
 BODY = Content("settings", 100_000).read()
 D = Dialect(9)
@@ -56,9 +80,17 @@ HOWS = ("reload", "restart", "kill")
 
 def nothing_leaked(origin, pawl, locations, prefix=PREFIX):
     """No upload's URL has come to the application, and no token to a log."""
-    same([(r.method, r.target) for r in origin.requests if r.target.startswith(prefix)], [], "requests for uploads' URLs at the application")
+    same(
+        [(r.method, r.target) for r in origin.requests if r.target.startswith(prefix)],
+        [],
+        "requests for uploads' URLs at the application",
+    )
     tokens = [token_of(each) for each in locations]
-    same([name for r in origin.requests for name, value in r.fields if any(token in value for token in tokens)], [], "fields with tokens at the application")
+    same(
+        [name for r in origin.requests for name, value in r.fields if any(token in value for token in tokens)],
+        [],
+        "fields with tokens at the application",
+    )
     in_no_log(pawl, *locations)
 
 
@@ -109,7 +141,13 @@ def begun(pawl, tus=False, target="/in", host="pawl.test"):
 
 # -- uploads = off, another upload-prefix ------------------------------------------------------------------------------
 
-@check("after uploads = off or another upload-prefix, by SIGHUP or a restart, uploads go on at the URLs they have, to their end", area="upload settings", seconds=120)
+
+@check(
+    "after uploads = off or another upload-prefix, by SIGHUP or a restart, uploads go on at the URLs they have, to "
+    "their end",
+    area="upload settings",
+    seconds=120,
+)
 def goes_on(bench):
     def row(case):
         name, change, how = case
@@ -129,12 +167,20 @@ def goes_on(bench):
         if name == "off":
             same((answer.status, [r.get(D.name) for r in asked(origin, "/n")]), (200, ["?0"]), "a creation now")
         else:
-            true(answer.status == 201 and path_of(answer.get("Location")).startswith("/new/place/"), f"a creation now: {answer} {answer.get('Location')}")
+            true(
+                answer.status == 201 and path_of(answer.get("Location")).startswith("/new/place/"),
+                f"a creation now: {answer} {answer.get('Location')}",
+            )
             same(append(pawl.address, D, answer.get("Location"), 0, BODY).body, b"got 100000 bytes", "what it made")
+
     each([(name, change, how) for name, change in (("off", OFF), ("moved", MOVED)) for how in HOWS], row)
 
 
-@check("a creation under way, one that waits for its answer, and one that is being tried again go on over the change", area="upload settings", seconds=90)
+@check(
+    "a creation under way, one that waits for its answer, and one that is being tried again go on over the change",
+    area="upload settings",
+    seconds=90,
+)
 def under_way(bench):
     for name, change in (("off", OFF), ("moved", MOVED)):
         gate = threading.Event()
@@ -163,11 +209,20 @@ def under_way(bench):
         nothing_leaked(origin, pawl, [first, second, third])
 
 
-@check("what was complete while the application was away is delivered once, whatever was changed before it came back", area="upload settings", seconds=120)
+@check(
+    "what was complete while the application was away is delivered once, whatever was changed before it came back",
+    area="upload settings",
+    seconds=120,
+)
 def away(bench):
     for name, change, how in (("off", OFF, "reload"), ("moved", MOVED, "reload"), ("off", OFF, "kill")):
         port = free_port()
-        pawl = bench.pawl(f"http://127.0.0.1:{port}", f"{name}-{how}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"})
+        pawl = bench.pawl(
+            f"http://127.0.0.1:{port}",
+            f"{name}-{how}",
+            site={"min-resumable": "0", "tus-wait": "1s"},
+            upstream={"connect-timeout": "1s"},
+        )
         answer = create(pawl.address, D, BODY, target="/x", timeout=10)
         same(answer.status, 503, "while it is away")
         location = [fields.get("Location") for number, fields in answer.interim if number == 104][0]
@@ -176,7 +231,9 @@ def away(bench):
             origin.default = stored
             # By itself, without its client.
             wait_for(lambda: whole(origin, "/x"), 30, "the delivery")
-            wait_for(lambda: append(pawl.address, D, location, len(BODY), b"").body == b"got 100000 bytes", 10, "the answer")
+            wait_for(
+                lambda: append(pawl.address, D, location, len(BODY), b"").body == b"got 100000 bytes", 10, "the answer"
+            )
             same([r.body == BODY for r in whole(origin, "/x")], [True], "deliveries")
             nothing_leaked(origin, pawl, [location])
 
@@ -188,11 +245,15 @@ def parts(bench):
         made = []
         for at in (0, 50_000):
             location = tus_new(pawl.address, 50_000, (("Upload-Concat", "partial"),))
-            same(tus_patch(pawl.address, location, 0, BODY[at:at + 30_000]).status, 204, "a part")
+            same(tus_patch(pawl.address, location, 0, BODY[at : at + 30_000]).status, 204, "a part")
             made.append(location)
         reload(pawl, change)
         for at, location in zip((0, 50_000), made):
-            same(tus_patch(pawl.address, location, 30_000, BODY[at + 30_000:at + 50_000]).status, 204, "the rest of a part")
+            same(
+                tus_patch(pawl.address, location, 30_000, BODY[at + 30_000 : at + 50_000]).status,
+                204,
+                "the rest of a part",
+            )
         value = "final;" + " ".join(path_of(each) for each in made)
         answer = tus_create(pawl.address, None, (("Upload-Concat", value),), target="/whole")
         same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), f"{name}: the final upload")
@@ -201,19 +262,29 @@ def parts(bench):
         nothing_leaked(origin, pawl, made + [answer.get("Location")])
 
 
-@check("prefixes within each other, of a site and its routes: each upload is found at its URL, by SIGHUP and a restart, too", area="upload settings", seconds=60)
+@check(
+    "prefixes within each other, of a site and its routes: each upload is found at its URL, by SIGHUP and a restart, "
+    "too",
+    area="upload settings",
+    seconds=60,
+)
 def nested(bench):
     prefixes = {"/in": "/u/", "/deep/": "/u/deep/", "/deeper/": "/u/deep/er/"}
-    routes = {f"route:main{path.rstrip('/')}": {"path": path + "*", "upload-prefix": prefix} for path, prefix in prefixes.items() if path != "/in"}
+    routes = {
+        f"route:main{path.rstrip('/')}": {"path": path + "*", "upload-prefix": prefix}
+        for path, prefix in prefixes.items()
+        if path != "/in"
+    }
     origin, pawl = begin(bench, extra=routes, **{"upload-prefix": "/u/"})
     uploads = {}
 
     def found(when):
         for target, (location, sent) in uploads.items():
             same(status(pawl.address, D, location).get("Upload-Offset"), str(sent), f"{when}: HEAD of {location}")
-            answer = append(pawl.address, D, location, sent, BODY[sent:sent + 1000], done=False)
+            answer = append(pawl.address, D, location, sent, BODY[sent : sent + 1000], done=False)
             true(answer.status < 300, f"{when}: {location}: {answer}")
             uploads[target] = (location, sent + 1000)
+
     for target in ("/in", "/deep/a", "/deeper/a"):
         location = careful(pawl.address, D, target=target)
         expected = prefixes.get(target, prefixes.get(target[:-1]))
@@ -221,7 +292,11 @@ def nested(bench):
         uploads[target] = (location, 0)
     found("at once")
     for how in HOWS:
-        takes_effect(pawl, how, ("[site:main]", "[site:main]\nmax-ranges = 5") if how == "reload" else ("max-ranges = 5", "max-ranges = 5"))
+        takes_effect(
+            pawl,
+            how,
+            ("[site:main]", "[site:main]\nmax-ranges = 5") if how == "reload" else ("max-ranges = 5", "max-ranges = 5"),
+        )
         found(how)
     for target, (location, sent) in uploads.items():
         same(append(pawl.address, D, location, sent, BODY[sent:]).body, b"got 100000 bytes", f"the end of {location}")
@@ -232,7 +307,9 @@ def nested(bench):
 @check("below a former prefix everything else is the application's again", area="upload settings", seconds=60)
 def others(bench):
     origin, pawl = begin(bench, **{"upload-prefix": "/files/"})
-    origin.default = lambda request: Resource(f"app {request.target}".encode(), fields=NO_STORE) if request.method == "GET" else stored(request)
+    origin.default = lambda request: (
+        Resource(f"app {request.target}".encode(), fields=NO_STORE) if request.method == "GET" else stored(request)
+    )
     location = begun(pawl)
     nobody = "/files/" + "B" * 32
     for path in ("/files/report.pdf", nobody):
@@ -255,7 +332,11 @@ def others(bench):
     in_no_log(pawl, location)
 
 
-@check("changed twice and back, each upload has its own URL, and a stranger still finds nothing", area="upload settings", seconds=60)
+@check(
+    "changed twice and back, each upload has its own URL, and a stranger still finds nothing",
+    area="upload settings",
+    seconds=60,
+)
 def twice(bench):
     origin, pawl = begin(bench, **{"upload-prefix": "/one/"})
     ann = (("Authorization", bearer("ann")),)
@@ -269,7 +350,11 @@ def twice(bench):
             pawl.restart()
         for location in locations:
             same(status(pawl.address, D, location, ann).get("Upload-Offset"), "0", f"HEAD, {how}")
-            same(status(pawl.address, D, location, (("Authorization", bearer("bob")),)).status, 404, f"a stranger's HEAD, {how}")
+            same(
+                status(pawl.address, D, location, (("Authorization", bearer("bob")),)).status,
+                404,
+                f"a stranger's HEAD, {how}",
+            )
     for location in locations:
         same(append(pawl.address, D, location, 0, BODY, True, ann).body, b"got 100000 bytes", "append")
     same(len([r for r in origin.requests if r.method == "POST" and r.body == BODY]), 4, "deliveries")
@@ -290,15 +375,18 @@ def smaller(bench):
 
 # -- sites, routes, spools ---------------------------------------------------------------------------------------------
 
+
 def one_route(bench, name):
     return begin(bench, name=name, extra={"route:main/up": {"path": "/up/*", "upload-prefix": "/up-urls/"}})
 
 
 @check("one route's uploads = off, another prefix, or the route gone", area="upload settings", seconds=90)
 def routes(bench):
-    kinds = {"off": ("upload-prefix = /up-urls/", "upload-prefix = /up-urls/\nuploads = off"),
-             "moved": ("upload-prefix = /up-urls/", "upload-prefix = /up-elsewhere/"),
-             "gone": ("[route:main/up]\npath = /up/*\nupload-prefix = /up-urls/\n", "")}
+    kinds = {
+        "off": ("upload-prefix = /up-urls/", "upload-prefix = /up-urls/\nuploads = off"),
+        "moved": ("upload-prefix = /up-urls/", "upload-prefix = /up-elsewhere/"),
+        "gone": ("[route:main/up]\npath = /up/*\nupload-prefix = /up-urls/\n", ""),
+    }
 
     def row(case):
         name, how = case
@@ -309,11 +397,17 @@ def routes(bench):
         uses(pawl, location, target="/up/x", origin=origin)
         uses(pawl, beside, target="/y", origin=origin)
         nothing_leaked(origin, pawl, [location, beside], "/up-urls/")
+
     each([(name, how) for name in kinds for how in ("reload", "restart")], row)
 
 
-@check("a site whose host is gone: its uploads are gone on with, and nothing of them reaches another's application", area="upload settings", seconds=90,
-       over=("clear", "h2c"), why="the certificate of the checks is for one host")
+@check(
+    "a site whose host is gone: its uploads are gone on with, and nothing of them reaches another's application",
+    area="upload settings",
+    seconds=90,
+    over=("clear", "h2c"),
+    why="the certificate of the checks is for one host",
+)
 def hosts(bench):
     mine, theirs = bench.origin(), bench.origin()
     for origin in (mine, theirs):
@@ -323,8 +417,15 @@ def hosts(bench):
 
     def row(case):
         name, new, how = case
-        pawl = bench.pawl(theirs, f"{name}-{how}", site={"host": "theirs.test", "min-resumable": "0"}, extra={
-            "upstream:mine": {"url": mine.url}, "site:mine": {"host": "mine.test", "upstream": "mine", "min-resumable": "0"}})
+        pawl = bench.pawl(
+            theirs,
+            f"{name}-{how}",
+            site={"host": "theirs.test", "min-resumable": "0"},
+            extra={
+                "upstream:mine": {"url": mine.url},
+                "site:mine": {"host": "mine.test", "upstream": "mine", "min-resumable": "0"},
+            },
+        )
         location = begun(pawl, target=f"/{name}-{how}", host="mine.test")
         takes_effect(pawl, how, (section, new))
         answer = status(pawl.address, D, location, host="mine.test")
@@ -334,29 +435,50 @@ def hosts(bench):
             uses(pawl, location, target=f"/{name}-{how}", origin=mine, host="mine.test")
         else:
             # Where it went is not known any more: its bytes are kept until a site is there again.
-            same(append(pawl.address, D, location, 1000, BODY[1000:50_000], False, host="mine.test").status, 204, "append")
+            same(
+                append(pawl.address, D, location, 1000, BODY[1000:50_000], False, host="mine.test").status,
+                204,
+                "append",
+            )
             rewrite(pawl, (new, section)) if new else pawl.file.write_text(pawl.file.read_text() + section)
             pawl.signal(signal.SIGHUP)
             wait_for(lambda: reloads(pawl), 10, "the reload")
-            same(append(pawl.address, D, location, 50_000, BODY[50_000:], host="mine.test").body, b"got 100000 bytes", "the rest, with the site again")
+            same(
+                append(pawl.address, D, location, 50_000, BODY[50_000:], host="mine.test").body,
+                b"got 100000 bytes",
+                "the rest, with the site again",
+            )
             same([r.body == BODY for r in whole(mine, f"/{name}-{how}")], [True], "at the application")
         same(ask(pawl.address, "/", host="nobody.test").status, 404, "a host that nobody has")
         same([r.target for r in theirs.requests if r.method != "GET"], [], "at the other application")
         nothing_leaked(mine, pawl, [location])
         nothing_leaked(theirs, pawl, [location])
+
     each([(name, new, how) for name, new in (("gone", ""), ("moved", moved)) for how in ("reload", "restart")], row)
 
 
-@check("a host that another site takes over takes its uploads with it", area="upload settings", seconds=60, over=("clear", "h2c"),
-       why="the certificate of the checks is for one host")
+@check(
+    "a host that another site takes over takes its uploads with it",
+    area="upload settings",
+    seconds=60,
+    over=("clear", "h2c"),
+    why="the certificate of the checks is for one host",
+)
 def taken_over(bench):
     mine, theirs = bench.origin(), bench.origin()
     for origin in (mine, theirs):
         origin.default = stored
     section = "[site:mine]\nhost = mine.test\nupstream = mine\nmin-resumable = 0\n"
     for how in ("reload", "restart"):
-        pawl = bench.pawl(theirs, how, site={"uploads": "off"}, extra={
-            "upstream:mine": {"url": mine.url}, "site:mine": {"host": "mine.test", "upstream": "mine", "min-resumable": "0"}})
+        pawl = bench.pawl(
+            theirs,
+            how,
+            site={"uploads": "off"},
+            extra={
+                "upstream:mine": {"url": mine.url},
+                "site:mine": {"host": "mine.test", "upstream": "mine", "min-resumable": "0"},
+            },
+        )
         location = begun(pawl, target=f"/{how}", host="mine.test")
         takes_effect(pawl, how, (section, ""))
         uses(pawl, location, target=f"/{how}", origin=theirs, host="mine.test")
@@ -373,7 +495,9 @@ def in_spool_a(bench, name, how, changes):
     same(tus_patch(pawl.address, parts[1], 0, b"second").status, 204, "a part made after it")
     uses(pawl, location, target="/x", origin=origin)
     uses(pawl, beside, tus=True, target="/y", origin=origin)
-    answer = tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join(path_of(each) for each in parts)),), target="/z")
+    answer = tus_create(
+        pawl.address, None, (("Upload-Concat", "final;" + " ".join(path_of(each) for each in parts)),), target="/z"
+    )
     same((answer.status, [r.body for r in whole(origin, "/z")]), (201, [b"firstsecond"]), "parts of both")
     nothing_leaked(origin, pawl, [location, beside] + parts)
 
@@ -392,13 +516,20 @@ def moved_spool(bench):
     each(HOWS, lambda how: in_spool_a(bench, "moved", how, (both, B)))
 
 
-@check("a spool whose section is gone, and another state-dir, after SIGHUP: uploads are found where they are", area="upload settings", seconds=60)
+@check(
+    "a spool whose section is gone, and another state-dir, after SIGHUP: uploads are found where they are",
+    area="upload settings",
+    seconds=60,
+)
 def gone_spool(bench):
     in_spool_a(bench, "gone", "reload", (("[spool:a]\npath = spool-a\n", "[spool:b]\npath = spool-b\n"), B))
     origin, pawl = begin(bench, name="state")
     location = begun(pawl)
     reload(pawl, ("state-dir = state", "state-dir = state2"))
-    true(careful(pawl.address, D) and list(pawl.folder.glob("state2/spool/uploads.sqlite")), "a new one is in the new place")
+    true(
+        careful(pawl.address, D) and list(pawl.folder.glob("state2/spool/uploads.sqlite")),
+        "a new one is in the new place",
+    )
     uses(pawl, location, origin=origin)
 
 
@@ -407,7 +538,11 @@ def cors(bench):
     origin, pawl = begin(bench, cors="https://page.test")
     location = begun(pawl, tus=True)
     reload(pawl, OFF)
-    asked_for = (("Origin", "https://page.test"), ("Access-Control-Request-Method", "PATCH"), ("Access-Control-Request-Headers", "upload-offset, tus-resumable"))
+    asked_for = (
+        ("Origin", "https://page.test"),
+        ("Access-Control-Request-Method", "PATCH"),
+        ("Access-Control-Request-Headers", "upload-offset, tus-resumable"),
+    )
     answer = ask(pawl.address, path_of(location), "OPTIONS", asked_for)
     same((answer.status, answer.get("Access-Control-Allow-Origin")), (200, "https://page.test"), "the preflight")
     answer = tus_patch(pawl.address, location, 1000, BODY[1000:], (("Origin", "https://page.test"),))
@@ -428,21 +563,62 @@ def auth(bench):
 
 # -- owner -------------------------------------------------------------------------------------------------------------
 
+
 def owned(name, made, others, old, new, **site):
     return name, (made, others, old, new, site)
 
 
 ANN, SID = ("Authorization", bearer("ann")), ("Cookie", "a=1; sid=x")
-OWNED = dict((
-    owned("authorization to cookie", (ANN,), [(), (("Authorization", bearer("bob")),), (("Cookie", "sid=x"),)], "authorization", "cookie:sid"),
-    owned("authorization to none", (("Authorization", "Bearer abc"),), [(), (("Authorization", "Bearer abd"),), (("Cookie", "authorization=Bearer abc"),)], "authorization", "none"),
-    owned("cookie to authorization", (SID,), [(), (("Cookie", "sid=y"),), (("Cookie", "SID=x; xsid=x"),), (("Cookie", "sid=x; sid=y"),), (ANN,)], "cookie:sid", "authorization"),
-    owned("cookie to another", (SID,), [(), (("Cookie", "a=1; other=x"),)], "cookie:sid", "cookie:a"),
-    owned("both to one", (ANN, SID), [(), (ANN,), (SID,), (("Authorization", bearer("bob")), SID)], "authorization, cookie:sid", "authorization"),
-    owned("both to none", (ANN, SID), [(), (ANN,), (SID,)], "authorization, cookie:sid", "none"),
-    owned("auth-request to none", (("Authorization", "Bearer t1"),), [(), (("Authorization", "Bearer t3"),), (("Cookie", "x-user=ann"),)], "auth-request:X-User", "none", auth_request="/auth"),
-    owned("auth-request to cookie", (("Authorization", "Bearer t1"),), [(), (("Authorization", "Bearer t3"),), (SID,)], "auth-request:X-User", "cookie:sid", auth_request="/auth"),
-))
+OWNED = dict(
+    (
+        owned(
+            "authorization to cookie",
+            (ANN,),
+            [(), (("Authorization", bearer("bob")),), (("Cookie", "sid=x"),)],
+            "authorization",
+            "cookie:sid",
+        ),
+        owned(
+            "authorization to none",
+            (("Authorization", "Bearer abc"),),
+            [(), (("Authorization", "Bearer abd"),), (("Cookie", "authorization=Bearer abc"),)],
+            "authorization",
+            "none",
+        ),
+        owned(
+            "cookie to authorization",
+            (SID,),
+            [(), (("Cookie", "sid=y"),), (("Cookie", "SID=x; xsid=x"),), (("Cookie", "sid=x; sid=y"),), (ANN,)],
+            "cookie:sid",
+            "authorization",
+        ),
+        owned("cookie to another", (SID,), [(), (("Cookie", "a=1; other=x"),)], "cookie:sid", "cookie:a"),
+        owned(
+            "both to one",
+            (ANN, SID),
+            [(), (ANN,), (SID,), (("Authorization", bearer("bob")), SID)],
+            "authorization, cookie:sid",
+            "authorization",
+        ),
+        owned("both to none", (ANN, SID), [(), (ANN,), (SID,)], "authorization, cookie:sid", "none"),
+        owned(
+            "auth-request to none",
+            (("Authorization", "Bearer t1"),),
+            [(), (("Authorization", "Bearer t3"),), (("Cookie", "x-user=ann"),)],
+            "auth-request:X-User",
+            "none",
+            auth_request="/auth",
+        ),
+        owned(
+            "auth-request to cookie",
+            (("Authorization", "Bearer t1"),),
+            [(), (("Authorization", "Bearer t3"),), (SID,)],
+            "auth-request:X-User",
+            "cookie:sid",
+            auth_request="/auth",
+        ),
+    )
+)
 
 
 def says_who(origin):
@@ -450,11 +626,20 @@ def says_who(origin):
 
     def who(request):
         user = users.get(request.get("Authorization"))
-        return Resource(b"", status=204, fields=NO_STORE + (("X-Mood", "good"), ("X-User", user))) if user else Resource(b"who?", status=401, fields=NO_STORE)
+        return (
+            Resource(b"", status=204, fields=NO_STORE + (("X-Mood", "good"), ("X-User", user)))
+            if user
+            else Resource(b"who?", status=401, fields=NO_STORE)
+        )
+
     origin.at("/auth", who)
 
 
-@check("whoever takes a rule out of `owner` leaves uploads under way to those who made them, and to nobody else", area="upload settings", seconds=180)
+@check(
+    "whoever takes a rule out of `owner` leaves uploads under way to those who made them, and to nobody else",
+    area="upload settings",
+    seconds=180,
+)
 def owner_lost(bench):
     def row(case):
         name, how = case
@@ -469,9 +654,13 @@ def owner_lost(bench):
         same(tus_patch(pawl.address, parts[0], 0, b"first", mine).status, 204, "a part")
         takes_effect(pawl, how, (f"owner = {old}\n", f"owner = {new}\n"))
         for stranger in strangers:
-            for what, answer in (("HEAD", status(pawl.address, D, location, stranger)), ("PATCH", append(pawl.address, D, location, 1000, b"evil", True, stranger)),
-                                 ("DELETE", cancel(pawl.address, D, location, stranger)), ("tus HEAD", tus_head(pawl.address, tus, stranger)),
-                                 ("tus PATCH", tus_patch(pawl.address, tus, 1000, b"evil", stranger))):
+            for what, answer in (
+                ("HEAD", status(pawl.address, D, location, stranger)),
+                ("PATCH", append(pawl.address, D, location, 1000, b"evil", True, stranger)),
+                ("DELETE", cancel(pawl.address, D, location, stranger)),
+                ("tus HEAD", tus_head(pawl.address, tus, stranger)),
+                ("tus PATCH", tus_patch(pawl.address, tus, 1000, b"evil", stranger)),
+            ):
                 same((answer.status, answer.get("Upload-Offset")), (404, None), f"{what} of {stranger}")
         answer = status(pawl.address, D, location, mine)
         same((answer.status, answer.get("Upload-Offset")), (204, "1000"), "HEAD of its maker")
@@ -483,22 +672,34 @@ def owner_lost(bench):
         same((answer.status, [r.body for r in whole(origin, "/z")]), (201, [b"first"]), "a part made before it")
         for stranger in strangers:
             same(status(pawl.address, D, location, stranger, "GET").status, 404, f"the answer for {stranger}")
-    each([(name, "reload") for name in OWNED] + [(name, "kill") for name in ("authorization to none", "both to one")], row)
+
+    each(
+        [(name, "reload") for name in OWNED] + [(name, "kill") for name in ("authorization to none", "both to one")],
+        row,
+    )
 
 
-@check("a token that only claims to be the owner's is not given the answer, whatever has become of `owner`", area="upload settings", seconds=60)
+@check(
+    "a token that only claims to be the owner's is not given the answer, whatever has become of `owner`",
+    area="upload settings",
+    seconds=60,
+)
 def owner_claimed(bench):
     mine, claim = (ANN,), (("Authorization", bearer("ann", 3)),)
     for new in ("none", "cookie:sid"):
         origin, pawl = begin(bench, name=new.replace(":", "-"), owner="authorization")
         location = careful(pawl.address, D, mine)
         same(append(pawl.address, D, location, 0, BODY[:1000], False, mine).status, 204, "the beginning")
-        change = [(f"owner = authorization\n", f"owner = {new}\n")]
+        change = [("owner = authorization\n", f"owner = {new}\n")]
         reload(pawl, *change)
         same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 bytes", "the rest")
         for why in ("then", "with the rule back"):
             for who, code in ((mine, 200), (claim, 403)):
                 answer = status(pawl.address, D, location, who, "GET")
-                same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer for {who[0][1][-8:]} {why}")
+                same(
+                    (answer.status, b"got 100000" in answer.body),
+                    (code, code == 200),
+                    f"the answer for {who[0][1][-8:]} {why}",
+                )
             if why == "then":
                 reload(pawl, *[(b, a) for a, b in change])

@@ -1,4 +1,5 @@
-"""One client fills the spool in every way there is, and another one uploads meanwhile: max-share-per-client and max-size hold."""
+"""One client fills the spool in every way there is, and another one uploads meanwhile: max-share-per-client and
+max-size hold."""
 
 import os
 import threading
@@ -6,8 +7,21 @@ import threading
 from harness.checks import check, same, true
 from harness.origin import Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (Dialect, NO_STORE, Upload, append, ask, body_files, create, metadata, path_of, stored, tus_create, tus_new,
-                             tus_patch)
+from harness.uploads import (
+    NO_STORE,
+    Dialect,
+    Upload,
+    append,
+    ask,
+    body_files,
+    create,
+    metadata,
+    path_of,
+    stored,
+    tus_create,
+    tus_new,
+    tus_patch,
+)
 
 MIB = 1 << 20
 SHARE = 4 * MIB
@@ -84,7 +98,11 @@ def plain(bench):
     refused = [client for client in held if not client.nothing(0.05)]
     true(len(refused) >= 20, f"{len(refused)} of 24 were refused")
     same({client.answer().status for client in refused}, {429}, "what is beyond the share")
-    same(ask(pawl.address, "/in", "POST", (("Content-Length", str(SHARE + 1)), ("Expect", "100-continue"))).status, 413, "larger than a share")
+    same(
+        ask(pawl.address, "/in", "POST", (("Content-Length", str(SHARE + 1)), ("Expect", "100-continue"))).status,
+        413,
+        "larger than a share",
+    )
     for client in held:
         client.close()
     wait_for(lambda: ask(pawl.address, "/in", "POST", (), BODY).status == 200, 5, "the share free again")
@@ -99,7 +117,12 @@ def answers(bench):
     other_is_served(pawl)
     true(kept(pawl) < SHARE + 3 * MIB, f"{kept(pawl)} bytes kept")
     # The oldest answers make room for uploads.
-    wait_for(lambda: create(pawl.address, D, b"again", target="/in").status == 200, 15, "room for an upload of the same client", 0.5)
+    wait_for(
+        lambda: create(pawl.address, D, b"again", target="/in").status == 200,
+        15,
+        "room for an upload of the same client",
+        0.5,
+    )
 
 
 @check("answers beyond response-max count for their client while they are in a file", area="upload shares", seconds=60)
@@ -125,6 +148,7 @@ def records(bench):
 
     def made(number):
         return tus_create(pawl.address, 1, (("Upload-Metadata", told),), b"x").status
+
     # A share is full of some 120 of them; the oldest make room every ten seconds.
     for _ in range(3):
         attack(made, 200)
@@ -147,21 +171,34 @@ def waiting(bench):
             except AssertionError as other:
                 return int(str(other).split(" ")[0])
             return 104
+
     count, status = attack(made, 600)
-    true(count < 250 and status == 429, f"{count} uploads of 1 byte with 6 kB of fields waited in a share of 2 MiB, then {status}")
+    true(
+        count < 250 and status == 429,
+        f"{count} uploads of 1 byte with 6 kB of fields waited in a share of 2 MiB, then {status}",
+    )
     other_is_served(pawl, origin_is_away=True)
 
 
-@check("one part that is named hundreds of times counts as often, and partial uploads count", area="upload shares", seconds=60)
+@check(
+    "one part that is named hundreds of times counts as often, and partial uploads count",
+    area="upload shares",
+    seconds=60,
+)
 def parts(bench):
     origin, pawl = begin(bench)
     gate = threading.Event()
-    origin.at("/joined", lambda request: stored(request) if request.method == "OPTIONS" else (gate.wait(20), stored(request))[1])
+    origin.at(
+        "/joined",
+        lambda request: stored(request) if request.method == "OPTIONS" else (gate.wait(20), stored(request))[1],
+    )
     part = tus_new(pawl.address, MIB, (("Upload-Concat", "partial"),), target="/joined")
     same(tus_patch(pawl.address, part, 0, BODY).status, 204, "a part")
     url = path_of(part)
     for times in (5, 100, 300):
-        answer = tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join([url] * times)),), target="/joined")
+        answer = tus_create(
+            pawl.address, None, (("Upload-Concat", "final;" + " ".join([url] * times)),), target="/joined"
+        )
         true(answer.status in (413, 429), f"a part named {times} times: {answer}")
     threads = [threading.Thread(target=lambda n=n: attempt(pawl, url, n)) for n in range(6)]
     for thread in threads:
@@ -181,8 +218,13 @@ def parts(bench):
 
 def attempt(pawl, url, number):
     try:
-        tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join([url] * 3)), ("Upload-Metadata", metadata(n=str(number)))),
-                   target="/joined", timeout=30)
+        tus_create(
+            pawl.address,
+            None,
+            (("Upload-Concat", "final;" + " ".join([url] * 3)), ("Upload-Metadata", metadata(n=str(number)))),
+            target="/joined",
+            timeout=30,
+        )
     except AssertionError:
         pass
 
@@ -230,16 +272,24 @@ def ways(pawl, held):
             if tus_patch(pawl.address, part, 0, BODY).status == 204:
                 parts.append(path_of(part))
         if parts:
-            names = (("Upload-Concat", "final;" + " ".join(parts * 3)), ("Upload-Metadata", metadata(n=os.urandom(4).hex())))
+            names = (
+                ("Upload-Concat", "final;" + " ".join(parts * 3)),
+                ("Upload-Metadata", metadata(n=os.urandom(4).hex())),
+            )
             tus_create(pawl.address, None, names, target="/hung")
 
     def unread():
         client = keep(Upload(pawl.address, receive_buffer=4096))
         client.head("/long", "GET", ())
+
     return [held_back, answered, spilled, recorded, begun, joined, unread]
 
 
-@check("one client attacks in all ways at once, and the other one is never refused", area="upload shares", seconds=60 + 30 * SPOOLS)
+@check(
+    "one client attacks in all ways at once, and the other one is never refused",
+    area="upload shares",
+    seconds=60 + 30 * SPOOLS,
+)
 def everything(bench):
     for _ in range(SPOOLS):
         attacked(bench)
@@ -251,10 +301,16 @@ def attacked(bench):
     origin.default = stored
     origin.at("/long", lambda request: Resource(BODY[:900_000], fields=NO_STORE))
     origin.at("/plain/long", lambda request: Resource(BODY * 3, fields=NO_STORE))
-    origin.at("/hung", lambda request: stored(request) if request.method == "OPTIONS" else (over.wait(20), stored(request))[1])
+    origin.at(
+        "/hung", lambda request: stored(request) if request.method == "OPTIONS" else (over.wait(20), stored(request))[1]
+    )
     plain = {"path": "/plain/*", "plain-uploads": "spool", "response-max": "1K", "min-resumable": "0"}
-    pawl = bench.pawl(origin, name=os.urandom(4).hex(), site={"min-resumable": "0"}, extra={
-        "spool:default": {"max-size": "24M", "max-share-per-client": "25%"}, "route:main/plain": plain})
+    pawl = bench.pawl(
+        origin,
+        name=os.urandom(4).hex(),
+        site={"min-resumable": "0"},
+        extra={"spool:default": {"max-size": "24M", "max-share-per-client": "25%"}, "route:main/plain": plain},
+    )
     counts = {}
 
     def insist(way):
@@ -265,6 +321,7 @@ def attacked(bench):
                 pass
             counts[way.__name__] = counts.get(way.__name__, 0) + 1
             over.wait(0.02)
+
     threads = [threading.Thread(target=insist, args=(way,)) for way in ways(pawl, held)]
     for thread in threads:
         thread.start()

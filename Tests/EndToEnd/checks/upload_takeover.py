@@ -1,4 +1,5 @@
-"""One writer an upload: the newest request wins at once, whichever loop either is on, and is told an offset that holds."""
+"""One writer an upload: the newest request wins at once, whichever loop either is on, and is told an offset that
+holds."""
 
 import threading
 import time
@@ -6,8 +7,26 @@ import time
 from harness.checks import check, same, timely, true
 from harness.content import Content
 from harness.process import wait_for
-from harness.uploads import (body_files, running, OCTETS, TUS, Dialect, Upload, append, careful, dialects, digest, each, path_of, status, stored, tus_head,
-                             tus_new, tus_patch, whole)
+from harness.uploads import (
+    OCTETS,
+    TUS,
+    Dialect,
+    Upload,
+    append,
+    body_files,
+    careful,
+    dialects,
+    digest,
+    each,
+    path_of,
+    running,
+    status,
+    stored,
+    tus_head,
+    tus_new,
+    tus_patch,
+    whole,
+)
 
 MIB = 1 << 20
 CONTENT = Content("takeover", 3 * MIB)
@@ -27,7 +46,10 @@ def ended(client, what, seconds=5):
     true(b"HTTP/1.1 2" not in octets.split(b"HTTP/1.1 104")[-1], f"{what} was told success: {octets[-200:]!r}")
 
 
-@check("HEAD ends a running creation or append, tells its offset, and that append is accepted (each version, both loops)", area="upload takeover")
+@check(
+    "HEAD ends a running creation or append, tells its offset, and that append is accepted (each version, both loops)",
+    area="upload takeover",
+)
 def by_head(bench):
     origin, pawl = begin(bench)
 
@@ -51,18 +73,23 @@ def by_head(bench):
             true(0 <= at <= 300_000, f"offset {at}")
             timely(took < 1.5, f"offset {at} after {took:.2f} s")
             try:
-                old.send(JUNK[:500_000])      # what the old writer still has in its pockets
+                old.send(JUNK[:500_000])  # what the old writer still has in its pockets
             except OSError:
                 pass
-            same(status(pawl.address, d, location).get("Upload-Offset"), str(at), "offset after more from the old writer")
+            same(
+                status(pawl.address, d, location).get("Upload-Offset"), str(at), "offset after more from the old writer"
+            )
             answer = append(pawl.address, d, location, at, BODY[at:])
             same((answer.status, answer.body), (200, b"got %d bytes" % len(BODY)), "append at the offset told")
             ended(old, "the old transfer")
         true(whole(origin)[-1].body == BODY, "other bytes at the origin")
+
     each([(d, turn) for d in dialects() for turn in (0, 1)], row)
 
 
-@check("PATCH takes over at the stored offset, and a wrong one is 409 with an offset that holds", area="upload takeover")
+@check(
+    "PATCH takes over at the stored offset, and a wrong one is 409 with an offset that holds", area="upload takeover"
+)
 def by_patch(bench):
     origin, pawl = begin(bench)
 
@@ -77,22 +104,27 @@ def by_patch(bench):
             answer = new.answer()
             same(answer.status, 409, "PATCH at a wrong offset")
             at = int(answer.get("Upload-Offset"))
-            answer = append(pawl.address, d, location, at, BODY[at:at + 100_000], False)
-            if answer.status == 409:      # the old one was not ended by the refused request, and wrote on
+            answer = append(pawl.address, d, location, at, BODY[at : at + 100_000], False)
+            if answer.status == 409:  # the old one was not ended by the refused request, and wrote on
                 at = int(answer.get("Upload-Offset"))
-                answer = append(pawl.address, d, location, at, BODY[at:at + 100_000], False)
+                answer = append(pawl.address, d, location, at, BODY[at : at + 100_000], False)
             true(answer.status in (201, 204), f"append at the offset told: {answer}")
             try:
                 old.send(JUNK[:100_000])
             except OSError:
                 pass
-            same(append(pawl.address, d, location, at + 100_000, BODY[at + 100_000:]).status, 200, "the rest")
+            same(append(pawl.address, d, location, at + 100_000, BODY[at + 100_000 :]).status, 200, "the rest")
             ended(old, "the old transfer")
         true(whole(origin)[-1].body == BODY, "other bytes at the origin")
+
     each(range(8), row)
 
 
-@check("an old connection that keeps pouring wrong bytes adds none after the newer request; 16 times over 2 loops", area="upload takeover", seconds=90)
+@check(
+    "an old connection that keeps pouring wrong bytes adds none after the newer request; 16 times over 2 loops",
+    area="upload takeover",
+    seconds=90,
+)
 def dribbling(bench):
     origin, pawl = begin(bench)
 
@@ -103,7 +135,9 @@ def dribbling(bench):
         stop, over = threading.Event(), threading.Event()
         old = Upload(pawl.address)
         if tus:
-            old.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY)))))
+            old.head(
+                path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY))))
+            )
         else:
             old.append(d, location, 0, len(BODY))
 
@@ -113,18 +147,20 @@ def dribbling(bench):
                 while not stop.is_set() and sent < len(BODY) - 1000:
                     # Right bytes until the newer request has its answer, wrong ones from then on.
                     step = 4096
-                    old.send(JUNK[sent:sent + step] if over.is_set() else BODY[sent:sent + step])
+                    old.send(JUNK[sent : sent + step] if over.is_set() else BODY[sent : sent + step])
                     sent += step
                     if sent > 200_000:
                         time.sleep(0.0005)
             except OSError:
                 pass
+
         thread = threading.Thread(target=pour)
         before = body_files(pawl)
         thread.start()
 
         def asked():
             return tus_head(pawl.address, location) if tus else status(pawl.address, d, location)
+
         running(pawl, before)
         time.sleep(0.01 * (turn % 5))
         answer = asked()
@@ -133,12 +169,17 @@ def dribbling(bench):
         for _ in range(5):
             again = int(asked().get("Upload-Offset"))
             same(again, at, "offset told after the takeover")
-        answer = tus_patch(pawl.address, location, at, BODY[at:]) if tus else append(pawl.address, d, location, at, BODY[at:])
+        answer = (
+            tus_patch(pawl.address, location, at, BODY[at:])
+            if tus
+            else append(pawl.address, d, location, at, BODY[at:])
+        )
         same(answer.status, 204 if tus else 200, f"append at {at}")
         stop.set()
         thread.join(5)
         old.close()
         true(whole(origin)[-1].body == BODY, "other bytes at the origin")
+
     each(range(16), row)
 
 
@@ -149,7 +190,9 @@ def tus(bench):
     def row(turn):
         location, before = tus_new(pawl.address, len(BODY)), body_files(pawl)
         with Upload(pawl.address) as old:
-            old.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY)))))
+            old.head(
+                path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY))))
+            )
             old.send(BODY[:250_000])
             running(pawl, before)
             if turn % 2:
@@ -162,10 +205,14 @@ def tus(bench):
             same(tus_patch(pawl.address, location, at, BODY[at:]).status, 204, "PATCH at the offset told")
             ended(old, "the old PATCH")
         true(whole(origin)[-1].body == BODY, "other bytes at the origin")
+
     each(range(6), row)
 
 
-@check("many HEADs at once while a transfer runs: all get answers, and the last told offset is accepted", area="upload takeover")
+@check(
+    "many HEADs at once while a transfer runs: all get answers, and the last told offset is accepted",
+    area="upload takeover",
+)
 def crowd(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
@@ -182,6 +229,7 @@ def crowd(bench):
                 answers.append(status(pawl.address, d, location))
             except AssertionError as error:
                 answers.append(error)
+
         for _ in range(12):
             threads.append(threading.Thread(target=look))
             threads[-1].start()
@@ -209,13 +257,14 @@ def race(bench):
                 client.send(BODY)
             except OSError:
                 pass
+
         threads = [threading.Thread(target=send, args=(c,)) for c in clients]
         [t.start() for t in threads]
         [t.join(10) for t in threads]
         answers = [c.response("PATCH") for c in clients]
         for answer in answers:
             true(answer.status in (200, 409, 400, 0), f"{answer}")
-        if not any(a.status == 200 for a in answers):      # each was ended by the next, or refused: the upload goes on
+        if not any(a.status == 200 for a in answers):  # each was ended by the next, or refused: the upload goes on
             at = int(status(pawl.address, d, location).get("Upload-Offset"))
             same(append(pawl.address, d, location, at, BODY[at:]).status, 200, "the rest")
         wait_for(lambda: whole(origin, target), 5, "the delivery")

@@ -1,4 +1,5 @@
-"""Certificates for checks, made with the openssl command: an authority of one's own, and what it signs. Nothing outlives the run."""
+"""Certificates for checks, made with the openssl command: an authority of one's own, and what it signs. Nothing
+outlives the run."""
 
 import atexit
 import functools
@@ -29,6 +30,7 @@ class Pair:
     def fingerprint(self):
         """SHA-256 of the certificate in DER, as hexadecimal digits."""
         import hashlib
+
         return hashlib.sha256(self.der()).hexdigest()
 
     def der(self):
@@ -48,8 +50,23 @@ class Authority:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file, self.key, self.count = self.folder / "ca.pem", self.folder / "ca.key", 0
         new_key(self.key, "ec")
-        openssl("req", "-x509", "-new", "-key", self.key, "-subj", f"/CN={name}", "-days", 30, "-out", self.file,
-                "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        openssl(
+            "req",
+            "-x509",
+            "-new",
+            "-key",
+            self.key,
+            "-subj",
+            f"/CN={name}",
+            "-days",
+            30,
+            "-out",
+            self.file,
+            "-addext",
+            "basicConstraints=critical,CA:TRUE",
+            "-addext",
+            "keyUsage=critical,keyCertSign,cRLSign",
+        )
 
     def leaf(self, file, names=NAMES, kind="ec", subject=None, client=False, days=(-1, 20)):
         """A pair for `names` (IP: before addresses); `days` are its first and last, counted from now."""
@@ -80,27 +97,65 @@ organizationalUnitName = optional
 countryName = optional
 [leaf]
 basicConstraints = CA:FALSE
-keyUsage = digitalSignature{', keyEncipherment' if kind.startswith('rsa') else ''}
-extendedKeyUsage = {'clientAuth' if client else 'serverAuth'}
-{'subjectAltName = ' + alternatives if alternatives else ''}
+keyUsage = digitalSignature{", keyEncipherment" if kind.startswith("rsa") else ""}
+extendedKeyUsage = {"clientAuth" if client else "serverAuth"}
+{"subjectAltName = " + alternatives if alternatives else ""}
 """)
             (self.folder / f"{file}.index").write_text("")
             at = [time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + 86400 * each)) for each in days]
-            openssl("ca", "-batch", "-notext", "-config", settings, "-cert", self.file, "-keyfile", self.key, "-in", request, "-out", out,
-                    "-startdate", at[0], "-enddate", at[1])
+            openssl(
+                "ca",
+                "-batch",
+                "-notext",
+                "-config",
+                settings,
+                "-cert",
+                self.file,
+                "-keyfile",
+                self.key,
+                "-in",
+                request,
+                "-out",
+                out,
+                "-startdate",
+                at[0],
+                "-enddate",
+                at[1],
+            )
             return Pair(out, key)
 
     def staple(self, pair, file, status="good"):
         """An OCSP response (DER) about a pair, signed by this authority itself."""
         index, request, out = (self.folder / f"{file}.{end}" for end in ("ocsp-index", "ocsp-request", "ocsp"))
         serial = openssl("x509", "-in", pair.certificate, "-noout", "-serial").decode().strip().partition("=")[2]
-        subject = openssl("x509", "-in", pair.certificate, "-noout", "-subject", "-nameopt", "compat").decode().strip().partition("=")[2]
+        subject = (
+            openssl("x509", "-in", pair.certificate, "-noout", "-subject", "-nameopt", "compat")
+            .decode()
+            .strip()
+            .partition("=")[2]
+        )
         later = time.strftime("%y%m%d%H%M%SZ", time.gmtime(time.time() + 86400 * 20))
         gone = time.strftime("%y%m%d%H%M%SZ", time.gmtime(time.time() - 3600)) if status == "revoked" else ""
         index.write_text(f"{'R' if gone else 'V'}\t{later}\t{gone}\t{serial}\tunknown\t{subject}\n")
         openssl("ocsp", "-issuer", self.file, "-cert", pair.certificate, "-reqout", request, "-no_nonce")
-        openssl("ocsp", "-index", index, "-rsigner", self.file, "-rkey", self.key, "-CA", self.file, "-reqin", request, "-respout", out,
-                "-ndays", 5, "-no_nonce")
+        openssl(
+            "ocsp",
+            "-index",
+            index,
+            "-rsigner",
+            self.file,
+            "-rkey",
+            self.key,
+            "-CA",
+            self.file,
+            "-reqin",
+            request,
+            "-respout",
+            out,
+            "-ndays",
+            5,
+            "-no_nonce",
+        )
         return out
 
 

@@ -1,6 +1,7 @@
 """Checks: named functions, each given a folder and a stack of things to end; one line a check.
 
-A check runs over transports (transport.py): all four where nothing else is said. One that is about what only some of them can say is
+A check runs over transports (transport.py): all four where nothing else is said. One that is about what only some of
+them can say is
 marked with those and the reason; a part of a check asks `bench.is_1_1`, `bench.scheme` or `bench.over`.
 """
 
@@ -58,6 +59,7 @@ def check(sentence, area, tags=(), seconds=60, over=None, why=None):
         chosen, reason = (tuple(over), why) if over else MODULES.get(function.__module__, (transport.NAMES, None))
         ALL.append(Check(sentence, area, tags, function, seconds, chosen, reason))
         return function
+
     return note
 
 
@@ -83,12 +85,20 @@ class Bench:
 
     def origin(self, **options):
         from .origin import Origin
+
         return self.use(Origin(**options))
 
     def pawl(self, origin, name="pawl", start=True, environment=None, prefix=(), **sections):
         from .process import Pawl, config
+
         url = origin if isinstance(origin, (str, list)) else origin.url
-        made = Pawl(self.folder / name, config(url, over=self.over, **sections), environment=environment, prefix=prefix, over=self.over)
+        made = Pawl(
+            self.folder / name,
+            config(url, over=self.over, **sections),
+            environment=environment,
+            prefix=prefix,
+            over=self.over,
+        )
         self.pawls.append(made)
         self.stack.callback(made.end)
         return made.start() if start else made
@@ -133,8 +143,14 @@ def run_one(name, function, seconds, keep=False, over="clear"):
             box["outcome"] = ("skip", str(skip))
         except BaseException as error:  # whatever it is, it is this check's result
             where = traceback.extract_tb(error.__traceback__)
-            place = next((f"{pathlib.Path(f.filename).name}:{f.lineno}" for f in reversed(where)
-                          if "checks/" in f.filename or "rows/" in f.filename), "")
+            place = next(
+                (
+                    f"{pathlib.Path(f.filename).name}:{f.lineno}"
+                    for f in reversed(where)
+                    if "checks/" in f.filename or "rows/" in f.filename
+                ),
+                "",
+            )
             kind = "" if isinstance(error, AssertionError) else type(error).__name__ + ": "
             box["outcome"] = ("LATE" if is_late(error) else "FAIL", f"{kind}{error} [{place}]")
 
@@ -143,8 +159,14 @@ def run_one(name, function, seconds, keep=False, over="clear"):
     thread.start()
     thread.join(seconds)
     outcome, message = box.get("outcome", ("LATE", f"not done within {seconds} s"))
-    died = [p for p in bench.pawls if p.process is not None and p.process.poll() is not None
-            and p.process.returncode not in (0, -9) and not getattr(p, "expected_end", False)]
+    died = [
+        p
+        for p in bench.pawls
+        if p.process is not None
+        and p.process.poll() is not None
+        and p.process.returncode not in (0, -9)
+        and not getattr(p, "expected_end", False)
+    ]
     if died:
         tail = died[0].log()[-600:]
         outcome, message = "FAIL", f"{message} | pawl ended with {died[0].process.returncode}: {tail}"
@@ -165,8 +187,10 @@ AGAIN = 8
 
 
 def plan(only=(), over=None, tags=()):
-    """What runs: rows of (transport, check). Without `over` all in clear, and over the others what plan.py names for them."""
+    """What runs: rows of (transport, check). Without `over` all in clear, and over the others what plan.py names for
+    them."""
     from .plan import is_repeated
+
     chosen = [c for c in ALL if not only or any(part in c.title(name) for part in only for name in c.over)]
     rows = []
     for name in transport.NAMES:
@@ -188,6 +212,7 @@ def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, job
     """`jobs` at a time, those that plan.py wants alone before them by themselves."""
     from .plan import is_alone
     from .workers import run
+
     rows = plan(only, over, tags)
     if list_only:
         for name, each in rows:
@@ -202,7 +227,8 @@ def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, job
     again = []
 
     def done(row, result):
-        """What was late is tried once more, by itself and last: a machine in use makes clients late. Nothing else is tried again."""
+        """What was late is tried once more, by itself and last: a machine in use makes clients late. Nothing else is
+        tried again."""
         name, each = rows[row]
         outcome, message, took = result
         if outcome == "LATE" and row not in again and len(again) < AGAIN:
@@ -220,5 +246,7 @@ def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, job
     tail = f", {count['skip']} skipped" if count["skip"] else ""
     if again:
         tail += f", {len(again)} tried again by themselves"
-    print(f"{count['ok']} passed, {count['FAIL']} failed{tail} in {time.monotonic() - begun:.0f} s", file=out, flush=True)
+    print(
+        f"{count['ok']} passed, {count['FAIL']} failed{tail} in {time.monotonic() - begun:.0f} s", file=out, flush=True
+    )
     return 1 if count["FAIL"] else 0

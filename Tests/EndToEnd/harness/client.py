@@ -16,9 +16,9 @@ class Response:
         self.version, self.status, self.reason = "", 0, ""
         self.fields, self.interim, self.trailers = [], [], []
         self.body, self.count, self.sha = b"", 0, None
-        self.framing = None      # none, length, chunked, close
-        self.complete = False    # by its own framing (a close-delimited body: ended with FIN)
-        self.ended = None        # message, fin, rst, timeout, malformed
+        self.framing = None  # none, length, chunked, close
+        self.complete = False  # by its own framing (a close-delimited body: ended with FIN)
+        self.ended = None  # message, fin, rst, timeout, malformed
         self.length = None
         self.raw_head = b""
         self.note = ""
@@ -44,9 +44,11 @@ class Response:
         return "; hit" in self.cache
 
     def __repr__(self):
-        return f"<{self.status} {self.framing} length={self.length} got={self.count} complete={self.complete} " \
-               f"ended={self.ended} cache={self.cache!r} etag={self.get('ETag')} " \
-               f"range={self.get('Content-Range')} proxy={self.get('Proxy-Status')} {self.note}>"
+        return (
+            f"<{self.status} {self.framing} length={self.length} got={self.count} complete={self.complete} "
+            f"ended={self.ended} cache={self.cache!r} etag={self.get('ETag')} "
+            f"range={self.get('Content-Range')} proxy={self.get('Proxy-Status')} {self.note}>"
+        )
 
 
 class Ended(Exception):
@@ -101,8 +103,8 @@ class Client:
         while True:
             at = self.buffer.find(b"\n")
             if at >= 0:
-                line = bytes(self.buffer[:at + 1])
-                del self.buffer[:at + 1]
+                line = bytes(self.buffer[: at + 1])
+                del self.buffer[: at + 1]
                 return line
             self.buffer += self._more(65536)
 
@@ -124,7 +126,7 @@ class Client:
         def take(data):
             nonlocal done
             if limit is not None and answer.count + len(data) >= limit:
-                data = data[:limit - answer.count]
+                data = data[: limit - answer.count]
                 done = True
             answer.count += len(data)
             if digest is not None:
@@ -201,7 +203,7 @@ class Client:
         while left:
             if self.buffer:
                 data = bytes(self.buffer[:left])
-                del self.buffer[:len(data)]
+                del self.buffer[: len(data)]
             else:
                 data = self._more(min(262144, left))
             left -= len(data)
@@ -230,7 +232,7 @@ class Client:
             while left:
                 if self.buffer:
                     data = bytes(self.buffer[:left])
-                    del self.buffer[:len(data)]
+                    del self.buffer[: len(data)]
                 else:
                     data = self._more(min(262144, left))
                 left -= len(data)

@@ -1,4 +1,5 @@
-"""Texts that compress as real ones do, and content codings undone by the programs that everybody has: gzip, brotli, zstd."""
+"""Texts that compress as real ones do, and content codings undone by the programs that everybody has: gzip, brotli,
+zstd."""
 
 import ctypes
 import ctypes.util
@@ -20,9 +21,18 @@ def text(key, size, kind="prose"):
     while count < size:
         some = " ".join(rng.choices(words, k=40))
         if kind == "json":
-            some = '{"id":%d,"name":"%s","on":%s,"tags":["%s"]},\n' % (rng.randrange(1 << 40), some[:60], rng.choice(("true", "false")), some[60:90])
+            some = '{"id":%d,"name":"%s","on":%s,"tags":["%s"]},\n' % (
+                rng.randrange(1 << 40),
+                some[:60],
+                rng.choice(("true", "false")),
+                some[60:90],
+            )
         elif kind == "markup":
-            some = '<li class="row r%d"><a href="/x/%s">%s</a></li>\n' % (rng.randrange(9), some[:12].replace(" ", "-"), some[12:120])
+            some = '<li class="row r%d"><a href="/x/%s">%s</a></li>\n' % (
+                rng.randrange(9),
+                some[:12].replace(" ", "-"),
+                some[12:120],
+            )
         elif kind == "numbers":
             some = ",".join(str(rng.randrange(1 << 30)) for _ in range(30)) + "\n"
         else:
@@ -59,13 +69,20 @@ def _library(name, *results):
 
 
 def _brotli(octets):
-    library = _library("brotlidec", ("BrotliDecoderCreateInstance", ctypes.c_void_p), ("BrotliDecoderDecompressStream", ctypes.c_int))
-    state, room = ctypes.c_void_p(library.BrotliDecoderCreateInstance(None, None, None)), ctypes.create_string_buffer(1 << 20)
+    library = _library(
+        "brotlidec", ("BrotliDecoderCreateInstance", ctypes.c_void_p), ("BrotliDecoderDecompressStream", ctypes.c_int)
+    )
+    state, room = (
+        ctypes.c_void_p(library.BrotliDecoderCreateInstance(None, None, None)),
+        ctypes.create_string_buffer(1 << 20),
+    )
     left, source, content = ctypes.c_size_t(len(octets)), ctypes.c_char_p(octets), b""
     while True:
         free, place = ctypes.c_size_t(len(room)), ctypes.cast(room, ctypes.c_void_p)
-        outcome = library.BrotliDecoderDecompressStream(state, ctypes.byref(left), ctypes.byref(source), ctypes.byref(free), ctypes.byref(place), None)
-        content += room.raw[:len(room) - free.value]
+        outcome = library.BrotliDecoderDecompressStream(
+            state, ctypes.byref(left), ctypes.byref(source), ctypes.byref(free), ctypes.byref(place), None
+        )
+        content += room.raw[: len(room) - free.value]
         if outcome != 3:  # it has no more to give
             library.BrotliDecoderDestroyInstance(state)
             return content
@@ -82,7 +99,7 @@ def _zstd(octets):
     while True:
         target = _Buffer(ctypes.cast(room, ctypes.c_void_p), len(room), 0)
         library.ZSTD_decompressStream(stream, ctypes.byref(target), ctypes.byref(source))
-        content += room.raw[:target.position]
+        content += room.raw[: target.position]
         if source.position == source.size and target.position < target.size or not target.position:
             library.ZSTD_freeDStream(stream)
             return content

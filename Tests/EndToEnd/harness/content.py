@@ -52,7 +52,7 @@ class Content:
                 start += take - inside
                 inside = take
             if start < stop:
-                yield _POOL[turn + inside:turn + inside + stop - start]
+                yield _POOL[turn + inside : turn + inside + stop - start]
                 start = stop
 
     def pieces(self, start=0, end=None):
@@ -106,7 +106,8 @@ class Comparer:
             expected = self.content.read(self.position, self.position + len(data))
             if expected != data:
                 self.differs_at = self.position + next(
-                    (i for i, (a, b) in enumerate(zip(expected, data)) if a != b), len(expected))
+                    (i for i, (a, b) in enumerate(zip(expected, data)) if a != b), len(expected)
+                )
         self.position += len(data)
 
     @property

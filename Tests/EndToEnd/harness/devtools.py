@@ -24,9 +24,25 @@ class Chromium:
     def __enter__(self):
         program = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
         self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--no-proxy-server", "--ignore-certificate-errors", f"--user-data-dir={self.folder}/profile", "--remote-debugging-port=0", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                program,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-proxy-server",
+                "--ignore-certificate-errors",
+                f"--user-data-dir={self.folder}/profile",
+                "--remote-debugging-port=0",
+                "about:blank",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         LIVING.add(self.process)
         port_file, end = f"{self.folder}/profile/DevToolsActivePort", time.monotonic() + 30
         while True:
@@ -39,8 +55,10 @@ class Chromium:
                 time.sleep(0.05)
         self.socket = socket.create_connection(("127.0.0.1", int(port)), 30)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.socket.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
         self.buffer = b""
         while b"\r\n\r\n" not in self.buffer:
             self.buffer += self.socket.recv(4096)
@@ -110,7 +128,9 @@ class Chromium:
                     return event["params"]
             left = end - time.monotonic()
             if left <= 0:
-                raise RuntimeError(f"no {method} within {seconds} s; events: {[e.get('method') for e in self.events][-10:]}")
+                raise RuntimeError(
+                    f"no {method} within {seconds} s; events: {[e.get('method') for e in self.events][-10:]}"
+                )
             self.socket.settimeout(left)
             try:
                 self.events.append(self._receive())
@@ -125,7 +145,8 @@ class Chromium:
         return Page(self, target, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
 
     def download(self, url, folder, seconds=60, resumes=0):
-        """Downloads as a user who clicks a link would, and presses Resume so many times; "completed" or "canceled", and the file's path."""
+        """Downloads as a user who clicks a link would, and presses Resume so many times; "completed" or "canceled", and
+        the file's path."""
         os.makedirs(folder, exist_ok=True)
         self.call("Browser.setDownloadBehavior", behavior="allowAndName", downloadPath=str(folder), eventsEnabled=True)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -136,7 +157,9 @@ class Chromium:
         except RuntimeError:
             pass
         begun = self.wait("Browser.downloadWillBegin", lambda p: True, 20)
-        done = self.wait("Browser.downloadProgress", lambda p: p["guid"] == begun["guid"] and p["state"] != "inProgress", seconds)
+        done = self.wait(
+            "Browser.downloadProgress", lambda p: p["guid"] == begun["guid"] and p["state"] != "inProgress", seconds
+        )
         state = done["state"]
         for _ in range(resumes):
             if state == "canceled":
@@ -150,10 +173,13 @@ class Chromium:
         item = "document.querySelector('downloads-manager')?.shadowRoot.querySelector('downloads-item')"
 
         def ask(expression):
-            return self.call("Runtime.evaluate", session, expression=expression, returnByValue=True)["result"].get("value")
+            return self.call("Runtime.evaluate", session, expression=expression, returnByValue=True)["result"].get(
+                "value"
+            )
+
         end, pressed = time.monotonic() + seconds, False
         while time.monotonic() < end:
-            state = ask(f"{item}?.data?.state")        # 2: complete, 5: interrupted
+            state = ask(f"{item}?.data?.state")  # 2: complete, 5: interrupted
             if state == 2:
                 return "completed"
             if state == 5 and pressed:
@@ -189,7 +215,9 @@ class Page:
 
     def run(self, script):
         """The value of a script, or of its promise."""
-        answer = self.browser.call("Runtime.evaluate", self.session, expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
+        answer = self.browser.call(
+            "Runtime.evaluate", self.session, expression=script, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
         return answer["result"].get("value")

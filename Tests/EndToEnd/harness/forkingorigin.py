@@ -1,7 +1,9 @@
-"""An origin of many processes, each with one connection at a time: what it does for one client costs another nothing but the machine's time,
+"""An origin of many processes, each with one connection at a time: what it does for one client costs another nothing
+but the machine's time,
 and the clients of a check share no interpreter with it.
 
-`/page...` is a page of four bytes that nobody may keep, `/large...` a body of SIZE bytes, `/active` tells how many requests it has in hand.
+`/page...` is a page of four bytes that nobody may keep, `/large...` a body of SIZE bytes, `/active` tells how many
+requests it has in hand.
 Run as a program it prints its port: forkingorigin.py SIZE
 """
 
@@ -21,8 +23,12 @@ WORKERS = 80
 
 class ForkingOrigin:
     def __init__(self, size):
-        self.process = subprocess.Popen([sys.executable, str(pathlib.Path(__file__).resolve()), str(size)], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, start_new_session=True)
+        self.process = subprocess.Popen(
+            [sys.executable, str(pathlib.Path(__file__).resolve()), str(size)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
         self.port = int(self.process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}"
 
@@ -70,7 +76,9 @@ def serve(connection, shared, place, size):
                 left -= min(left, len(block))
         else:
             body = b"%d" % sum(shared[:]) if target == b"/active" else b"page"
-            connection.sendall(b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            )
         shared[place] = 0
 
 

@@ -1,4 +1,5 @@
-"""One direction of an HTTP/2 connection, looked into as it passes: heads as the text HTTP/1.1 has for them, and how many bytes of bodies."""
+"""One direction of an HTTP/2 connection, looked into as it passes: heads as the text HTTP/1.1 has for them, and how
+many bytes of bodies."""
 
 from .h2socket import h2
 
@@ -13,6 +14,7 @@ class FrameScanner:
     def __init__(self, begin, body, upward):
         h2()
         import hpack
+
         self.begin, self.body = begin, body
         self.decoder = hpack.Decoder(max_header_list_size=1 << 24)
         self.decoder.max_allowed_table_size = 1 << 20
@@ -41,13 +43,13 @@ class FrameScanner:
             elif self.left:
                 take = min(self.left, len(data) - at)
                 self.left -= take
-                self.payload += data[at:at + take]
+                self.payload += data[at : at + take]
                 at += take
                 if not self.left:
                     self._frame(bytes(self.payload))
             else:
                 take = min(9 - len(self.buffer), len(data) - at)
-                self.buffer += data[at:at + take]
+                self.buffer += data[at : at + take]
                 at += take
                 if len(self.buffer) == 9:
                     self._begin(bytes(self.buffer))
@@ -56,7 +58,12 @@ class FrameScanner:
 
     def _begin(self, head):
         self.left = self.length = int.from_bytes(head[:3], "big")
-        self.kind, self.flags, self.stream, self.payload = head[3], head[4], int.from_bytes(head[5:9], "big") & 0x7FFFFFFF, bytearray()
+        self.kind, self.flags, self.stream, self.payload = (
+            head[3],
+            head[4],
+            int.from_bytes(head[5:9], "big") & 0x7FFFFFFF,
+            bytearray(),
+        )
         if not self.left:
             if self.kind == DATA:
                 self.body(self.stream, 0, bool(self.flags & END_STREAM))
@@ -66,15 +73,19 @@ class FrameScanner:
     def _frame(self, payload):
         if self.kind == HEADERS:
             padding = payload[0] if self.flags & PADDED else 0
-            payload = payload[(1 if self.flags & PADDED else 0) + (5 if self.flags & PRIORITY else 0):len(payload) - padding]
+            payload = payload[
+                (1 if self.flags & PADDED else 0) + (5 if self.flags & PRIORITY else 0) : len(payload) - padding
+            ]
             self.block, self.ends = bytearray(payload), bool(self.flags & END_STREAM)
         elif self.kind == CONTINUATION:
             self.block += payload
         else:
             return
         if self.flags & END_HEADERS:
-            fields = [(n if isinstance(n, bytes) else n.encode("latin-1"), v if isinstance(v, bytes) else v.encode("latin-1"))
-                      for n, v in self.decoder.decode(bytes(self.block), raw=True)]
+            fields = [
+                (n if isinstance(n, bytes) else n.encode("latin-1"), v if isinstance(v, bytes) else v.encode("latin-1"))
+                for n, v in self.decoder.decode(bytes(self.block), raw=True)
+            ]
             self.begin(self.stream, head_text(fields), self.ends)
 
 

@@ -10,9 +10,24 @@ from .h2socket import h2
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 PRIORITY_UPDATE = 16
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
-NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, REFUSED_STREAM, CANCEL = 0, 1, 2, 3, 5, 7, 8
+NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, REFUSED_STREAM, CANCEL = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    8,
+)
 ENHANCE_YOUR_CALM = 11
-HEADER_TABLE_SIZE, ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = 1, 2, 3, 4, 5, 6
+HEADER_TABLE_SIZE, ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+)
 ENABLE_CONNECT_PROTOCOL, NO_RFC7540_PRIORITIES = 8, 9
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -25,7 +40,7 @@ class Stream:
     def __init__(self):
         self.status, self.fields, self.interim, self.trailers = 0, [], [], None
         self.body, self.count, self.ended, self.reset, self.window = bytearray(), 0, False, None, None
-        self.first_at = self.ended_at = None     # how many DATA frames of the connection came before
+        self.first_at = self.ended_at = None  # how many DATA frames of the connection came before
 
     def get(self, name, default=None):
         return next((v for n, v in self.fields if n == name), default)
@@ -40,6 +55,7 @@ class Frames:
     def __init__(self, address, over="h2c", settings=(), credits=True, keep=True, preface=True, seconds=6, **how):
         h2()
         import hpack
+
         self.address, self.over, self.credits, self.keep = parse_address(address), over, credits, keep
         if over == "h2":
             how.setdefault("context", transport.client_context(("h2",)))
@@ -48,7 +64,7 @@ class Frames:
         self.streams, self.next, self.buffer, self.block = {}, 1, bytearray(), None
         self.settings, self.goaways, self.pongs, self.acks, self.log, self.data_frames = {}, [], [], 0, [], 0
         self.window, self.start, self.ended = 65535, 65535, None
-        self.credited = {}            # bytes of WINDOW_UPDATE by stream, 0 the connection
+        self.credited = {}  # bytes of WINDOW_UPDATE by stream, 0 the connection
         if preface:
             self.send(PREFACE + frame(SETTINGS, 0, 0, b"".join(struct.pack(">HI", k, v) for k, v in settings)))
 
@@ -73,7 +89,11 @@ class Frames:
 
     def head(self, target="/", method="GET", fields=(), scheme=None, authority="pawl.test", protocol=None):
         pseudo = [(":method", method)] + ([(":protocol", protocol)] if protocol else [])
-        pseudo += [(":scheme", scheme or ("https" if self.over == "h2" else "http")), (":path", target), (":authority", authority)]
+        pseudo += [
+            (":scheme", scheme or ("https" if self.over == "h2" else "http")),
+            (":path", target),
+            (":authority", authority),
+        ]
         return [(n, v) for n, v in pseudo if v is not None] + list(fields)
 
     def request(self, target="/", method="GET", fields=(), end=True, **how):
@@ -106,7 +126,10 @@ class Frames:
             room = min(16384, self.window, state.window)
             if room <= 0:
                 if state.reset is not None or self.ended or time.monotonic() > until:
-                    raise AssertionError(f"stream {stream} cannot send: window {state.window}, of the connection {self.window}, {state}, {self}")
+                    raise AssertionError(
+                        f"stream {stream} cannot send: window {state.window}, of the connection {self.window}, "
+                        f"{state}, {self}"
+                    )
                 self.pump(0.2)
                 continue
             piece, view = view[:room], view[room:]
@@ -146,8 +169,8 @@ class Frames:
             if len(self.buffer) < 9 + length:
                 break
             kind, flags, stream = self.buffer[3], self.buffer[4], int.from_bytes(self.buffer[5:9], "big") & 0x7FFFFFFF
-            payload = bytes(self.buffer[9:9 + length])
-            del self.buffer[:9 + length]
+            payload = bytes(self.buffer[9 : 9 + length])
+            del self.buffer[: 9 + length]
             answer += self._frame(kind, flags, stream, payload)
         if answer:
             try:
@@ -164,7 +187,7 @@ class Frames:
             self.acks += 1
         elif kind == SETTINGS:
             for at in range(0, len(payload), 6):
-                key, value = struct.unpack(">HI", payload[at:at + 6])
+                key, value = struct.unpack(">HI", payload[at : at + 6])
                 self.settings[key] = value
             self.settings.setdefault(INITIAL_WINDOW_SIZE, 65535)
             self.start = self.settings[INITIAL_WINDOW_SIZE]
@@ -191,7 +214,11 @@ class Frames:
             self.block_ends = ends
             if flags & END_HEADERS:
                 block, self.block = self.block, None
-                self._head(state, [(n.decode("latin-1"), v.decode("latin-1")) for n, v in self.decoder.decode(block, raw=True)], ends)
+                self._head(
+                    state,
+                    [(n.decode("latin-1"), v.decode("latin-1")) for n, v in self.decoder.decode(block, raw=True)],
+                    ends,
+                )
         elif kind == DATA and state:
             self.data_frames += 1
             state.first_at = self.data_frames if state.first_at is None else state.first_at

@@ -1,9 +1,13 @@
 """HTTP/2 that looks like a socket on which HTTP/1.1 is spoken, so that one check serves both.
 
-What a check writes is read as HTTP/1.1 requests, each of which becomes a stream (python h2); what comes back is given out as HTTP/1.1
-answers, in the order of the requests: interim HEADERS as 1xx heads, `content-length` as it came, DATA without one in chunks, trailers
-behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending early. What HTTP/2 cannot say (HTTP/1.0, bytes that
-are no request) is an error of the check, which has to declare it. `Upgrade: websocket` becomes an extended CONNECT (RFC 8441), and its 2xx
+What a check writes is read as HTTP/1.1 requests, each of which becomes a stream (python h2); what comes back is given
+out as HTTP/1.1
+answers, in the order of the requests: interim HEADERS as 1xx heads, `content-length` as it came, DATA without one in
+chunks, trailers
+behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending early. What HTTP/2 cannot say
+(HTTP/1.0, bytes that
+are no request) is an error of the check, which has to declare it. `Upgrade: websocket` becomes an extended CONNECT (RFC
+8441), and its 2xx
 a 101. Windows are credited as the check reads, so that who does not read holds the sender back.
 """
 
@@ -26,7 +30,10 @@ from .tlssocket import leave
 CONNECTION_WINDOW = 64 << 20
 DROPPED = {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings", "host"}
 BODILESS = (101, 204, 304)
-SPELT = {"etag": "ETag", "www-authenticate": "WWW-Authenticate"}  # names are lower case in HTTP/2; HTTP/1.1 shows them as usual
+SPELT = {
+    "etag": "ETag",
+    "www-authenticate": "WWW-Authenticate",
+}  # names are lower case in HTTP/2; HTTP/1.1 shows them as usual
 
 
 @functools.lru_cache(maxsize=None)
@@ -42,26 +49,38 @@ def h2():
     import h2.events
     import h2.exceptions
     import h2.settings
+
     return h2
 
 
 def connection(**options):
-    """A client's H2Connection that goes on with its streams after a GOAWAY, as RFC 9113 6.8 has it; h2's own ends there."""
+    """A client's H2Connection that goes on with its streams after a GOAWAY, as RFC 9113 6.8 has it; h2's own ends
+    there."""
     library = h2()
-    made = library.connection.H2Connection(library.config.H2Configuration(client_side=True, header_encoding=None, validate_outbound_headers=False,
-                                                                           **options))
+    made = library.connection.H2Connection(
+        library.config.H2Configuration(
+            client_side=True, header_encoding=None, validate_outbound_headers=False, **options
+        )
+    )
 
     encode = made.encoder.encode
+
     # Huffman coding takes the library a time that grows with the square of a value's length.
     def encoded(fields, huffman=True):
         fields = list(fields)
         return encode(fields, max(len(field[1]) for field in fields) < 5000)
+
     made.encoder.encode = encoded
 
     def goaway(frame):
         event = library.events.ConnectionTerminated()
-        event.error_code, event.last_stream_id, event.additional_data = frame.error_code, frame.last_stream_id, frame.additional_data
+        event.error_code, event.last_stream_id, event.additional_data = (
+            frame.error_code,
+            frame.last_stream_id,
+            frame.additional_data,
+        )
         return [], [event]
+
     kind = next(key for key in made._frame_dispatch_table if key.__name__ == "GoAwayFrame")
     made._frame_dispatch_table[kind] = goaway
     return made
@@ -72,13 +91,14 @@ class Exchange:
 
     def __init__(self, stream, method, closes=False, key=None):
         self.stream, self.method, self.closes, self.key = stream, method, closes, key
-        self.out, self.unread = bytearray(), 0      # bytes for the check; flow-controlled bytes not yet credited
+        self.out, self.unread = bytearray(), 0  # bytes for the check; flow-controlled bytes not yet credited
         self.status, self.chunked, self.done, self.reset = 0, False, False, None
         self.sent_all, self.tunnel = False, False
 
 
 class H2Socket:
-    """`cancels`: closing amid an answer resets that stream and leaves the connection; otherwise it closes the connection."""
+    """`cancels`: closing amid an answer resets that stream and leaves the connection; otherwise it closes the
+    connection."""
 
     def __init__(self, carrier, scheme, window=None, cancels=False):
         self.carrier, self.scheme, self.cancels = carrier, scheme, cancels
@@ -86,15 +106,25 @@ class H2Socket:
         self.timeout = carrier.gettimeout()
         carrier.settimeout(None)
         self.order, self.streams = collections.deque(), {}
-        self.given, self.current = bytearray(), None   # bytes of the check not yet understood; the exchange whose body is being sent
+        self.given, self.current = (
+            bytearray(),
+            None,
+        )  # bytes of the check not yet understood; the exchange whose body is being sent
         self.state, self.left = "head", 0
         self.goaway, self.lost, self.over, self.closed, self.abrupt = None, None, False, False, False
         self.finished = False
         self.connection = connection()
         window = min(max(window or 1 << 20, 1024), 1 << 30)
         codes = h2().settings.SettingCodes
-        self.connection.local_settings = h2().settings.Settings(client=True, initial_values={
-            codes.INITIAL_WINDOW_SIZE: window, codes.ENABLE_PUSH: 0, codes.MAX_HEADER_LIST_SIZE: 1 << 20, codes.MAX_CONCURRENT_STREAMS: 100})
+        self.connection.local_settings = h2().settings.Settings(
+            client=True,
+            initial_values={
+                codes.INITIAL_WINDOW_SIZE: window,
+                codes.ENABLE_PUSH: 0,
+                codes.MAX_HEADER_LIST_SIZE: 1 << 20,
+                codes.MAX_CONCURRENT_STREAMS: 100,
+            },
+        )
         self.connection.initiate_connection()
         self.connection.increment_flow_control_window(CONNECTION_WINDOW - 65535)
         self._flush()
@@ -164,7 +194,9 @@ class H2Socket:
         fields = fields[1:]
         if exchange.key is not None and 200 <= status < 300:
             status, exchange.tunnel = 101, True
-            accept = base64.b64encode(hashlib.sha1(exchange.key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()).decode()
+            accept = base64.b64encode(
+                hashlib.sha1(exchange.key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+            ).decode()
             fields = [("connection", "Upgrade"), ("upgrade", "websocket"), ("sec-websocket-accept", accept)] + fields
         try:
             reason = http.HTTPStatus(status).phrase
@@ -176,7 +208,9 @@ class H2Socket:
             exchange.chunked = not counted and exchange.method != "HEAD" and status not in BODILESS
             if exchange.chunked:
                 fields.append(("transfer-encoding", "chunked"))
-        lines = [f"HTTP/1.1 {status} {reason}"] + [f"{SPELT.get(n) or '-'.join(w.capitalize() for w in n.split('-'))}: {v}" for n, v in fields]
+        lines = [f"HTTP/1.1 {status} {reason}"] + [
+            f"{SPELT.get(n) or '-'.join(w.capitalize() for w in n.split('-'))}: {v}" for n, v in fields
+        ]
         exchange.out += "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
 
     def _credit(self, exchange, count):
@@ -209,7 +243,7 @@ class H2Socket:
             exchange = self.order[0] if self.order else None
             if exchange and exchange.out:
                 data = bytes(exchange.out[:limit])
-                del exchange.out[:len(data)]
+                del exchange.out[: len(data)]
                 self._credit(exchange, len(data) if exchange.out else exchange.unread)
                 return data
             if self.over:
@@ -256,11 +290,11 @@ class H2Socket:
             if end < 0:
                 return False
             text = bytes(self.given[:end])
-            del self.given[:end + 4]
+            del self.given[: end + 4]
             self._request(text)
         elif self.state in ("length", "chunk"):
-            piece = bytes(self.given[:min(self.left, 1 << 20)])
-            del self.given[:len(piece)]
+            piece = bytes(self.given[: min(self.left, 1 << 20)])
+            del self.given[: len(piece)]
             self.left -= len(piece)
             self._data(piece, end=self.state == "length" and not self.left)
             if not self.left:
@@ -274,7 +308,7 @@ class H2Socket:
             if end < 0:
                 return False
             line = bytes(self.given[:end])
-            del self.given[:end + 2]
+            del self.given[: end + 2]
             self._line(line)
         return True
 
@@ -324,22 +358,39 @@ class H2Socket:
         if authority is not None or method == "CONNECT":
             pseudo.append((":authority", authority if method != "CONNECT" else target))
         gone = DROPPED | named | ({"sec-websocket-key"} if websocket else set())
-        kept = [(n.lower(), v) for n, v in fields if n.lower() not in gone or (n.lower() == "te" and v.lower() == "trailers")]
+        kept = [
+            (n.lower(), v)
+            for n, v in fields
+            if n.lower() not in gone or (n.lower() == "te" and v.lower() == "trailers")
+        ]
         kept = [(n, v) for n, v in kept if n != "te" or v.lower() == "trailers"]
         chunked = found.get("transfer-encoding", "").lower() == "chunked"
         length = int(found.get("content-length") or 0)
         empty = not chunked and not length and not websocket and method != "CONNECT"
         until = None if self.timeout is None else time.monotonic() + self.timeout
         with self.lock:
-            while not self.lost and not self.goaway and self.connection.open_outbound_streams >= self.connection.remote_settings.max_concurrent_streams:
+            while (
+                not self.lost
+                and not self.goaway
+                and self.connection.open_outbound_streams >= self.connection.remote_settings.max_concurrent_streams
+            ):
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
                     raise socket.timeout("timed out: no stream is free")
                 self.lock.wait(left)
             if self.lost or self.goaway:
                 raise BrokenPipeError("the connection has ended")
-            exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key", "") if websocket else None)
-            self.connection.send_headers(exchange.stream, [(n.encode("latin-1"), v.encode("latin-1")) for n, v in pseudo + kept], end_stream=empty)
+            exchange = Exchange(
+                self.connection.get_next_available_stream_id(),
+                method,
+                "close" in named,
+                found.get("sec-websocket-key", "") if websocket else None,
+            )
+            self.connection.send_headers(
+                exchange.stream,
+                [(n.encode("latin-1"), v.encode("latin-1")) for n, v in pseudo + kept],
+                end_stream=empty,
+            )
             self.streams[exchange.stream] = exchange
             self.order.append(exchange)
             self.current, exchange.sent_all = exchange, empty
@@ -348,7 +399,8 @@ class H2Socket:
             self.state, self.left = ("tunnel" if websocket else "chunk-size" if chunked else "length"), length
 
     def _data(self, data, end=False):
-        """Sends a body as the windows allow; what the other side no longer wants after its answer is dropped, as RST_STREAM(NO_ERROR) asks."""
+        """Sends a body as the windows allow; what the other side no longer wants after its answer is dropped, as
+        RST_STREAM(NO_ERROR) asks."""
         view, exchange = memoryview(data), self.current
         until = None if self.timeout is None else time.monotonic() + self.timeout
         while True:
@@ -358,7 +410,10 @@ class H2Socket:
                         return
                     if exchange.reset is not None or self.lost:
                         raise BrokenPipeError(f"the stream has ended: {exchange.reset} {self.lost}")
-                    room = min(self.connection.local_flow_control_window(exchange.stream), self.connection.max_outbound_frame_size)
+                    room = min(
+                        self.connection.local_flow_control_window(exchange.stream),
+                        self.connection.max_outbound_frame_size,
+                    )
                     if room or not view:
                         break
                     left = None if until is None else until - time.monotonic()
@@ -366,7 +421,11 @@ class H2Socket:
                         raise socket.timeout("timed out")
                     self.lock.wait(left)
                 for _ in range(8):
-                    room = min(self.connection.local_flow_control_window(exchange.stream), self.connection.max_outbound_frame_size, len(view))
+                    room = min(
+                        self.connection.local_flow_control_window(exchange.stream),
+                        self.connection.max_outbound_frame_size,
+                        len(view),
+                    )
                     piece, view = view[:room], view[room:]
                     if piece or (end and not view):
                         self.connection.send_data(exchange.stream, bytes(piece), end_stream=end and not view)
@@ -460,7 +519,8 @@ class H2Socket:
         self.close()
 
 
-# -- connections whose streams were cancelled ----------------------------------------------------------------------------
+# -- connections whose streams were cancelled
+# ----------------------------------------------------------------------------
 LINGERING, MOST = collections.deque(), 8
 
 

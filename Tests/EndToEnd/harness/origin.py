@@ -6,7 +6,6 @@ Every connection has a thread. What a path answers is a `Resource`, or a functio
 import dataclasses
 import email.utils
 import fcntl
-import random
 import re
 import socket
 import struct
@@ -21,28 +20,29 @@ from .tlssocket import TLSSocket
 @dataclasses.dataclass
 class Break:
     """Where a body ends early, counted from the first byte of the representation, and how."""
+
     at: int
     how: str = "rst"  # rst, fin, stall; over TLS cut: FIN without close_notify
 
 
 @dataclasses.dataclass
 class Resource:
-    content: object = b""                 # Content or bytes
+    content: object = b""  # Content or bytes
     ranges: bool = False
-    etag: str | None = None               # as on the wire, quotes and all
-    last_modified: str | None = None      # "old", "fresh" or an HTTP date
-    framing: str = "length"               # length, chunked, close
+    etag: str | None = None  # as on the wire, quotes and all
+    last_modified: str | None = None  # "old", "fresh" or an HTTP date
+    framing: str = "length"  # length, chunked, close
     type: str | None = "application/octet-stream"
-    fields: tuple = ()                    # more field lines, ("Name", "value")
-    breaks: object = None                 # function (start, end) -> Break or None
-    pace: float | None = None             # bytes a second
-    status: int | None = None             # another status than 200, with `content` as its body
-    before_head: object = None            # function (request) called before anything is sent
-    gates: tuple = ()                     # ((offset, threading.Event), ...): wait there before going on
-    lie: dict | None = None               # a lying 206: start, total, tag, length (see _range_head)
-    interim: tuple = ()                   # raw 1xx heads sent first
-    conditional: bool = True              # answers 304 to a matching If-None-Match or If-Modified-Since
-    close: bool = False                   # Connection: close after this answer
+    fields: tuple = ()  # more field lines, ("Name", "value")
+    breaks: object = None  # function (start, end) -> Break or None
+    pace: float | None = None  # bytes a second
+    status: int | None = None  # another status than 200, with `content` as its body
+    before_head: object = None  # function (request) called before anything is sent
+    gates: tuple = ()  # ((offset, threading.Event), ...): wait there before going on
+    lie: dict | None = None  # a lying 206: start, total, tag, length (see _range_head)
+    interim: tuple = ()  # raw 1xx heads sent first
+    conditional: bool = True  # answers 304 to a matching If-None-Match or If-Modified-Since
+    close: bool = False  # Connection: close after this answer
     trailers: tuple = ()
 
 
@@ -60,11 +60,11 @@ class Request:
         self.body = b""
         self.trailers = []
         self.body_count = 0
-        self.serial = 0            # how many requests for this path came before
+        self.serial = 0  # how many requests for this path came before
         self.status = None
-        self.sent = 0              # body bytes that left for pawl (acknowledged ones where the connection broke)
-        self.start = 0             # offset of the first body byte
-        self.ended = None          # done, rst, fin, stall, peer
+        self.sent = 0  # body bytes that left for pawl (acknowledged ones where the connection broke)
+        self.start = 0  # offset of the first body byte
+        self.ended = None  # done, rst, fin, stall, peer
         self.time = time.monotonic()
 
     def get(self, name, default=None):
@@ -77,8 +77,10 @@ class Request:
         return [value for key, value in self.fields if key.lower() == name.lower()]
 
     def __repr__(self):
-        return f"<{self.method} {self.target} range={self.get('Range')} if-range={self.get('If-Range')} " \
-               f"status={self.status} start={self.start} sent={self.sent} ended={self.ended}>"
+        return (
+            f"<{self.method} {self.target} range={self.get('Range')} if-range={self.get('If-Range')} "
+            f"status={self.status} start={self.start} sent={self.sent} ended={self.ended}>"
+        )
 
 
 def http_date(seconds):
@@ -234,8 +236,15 @@ class Origin:
         with self.lock:
             self.sockets.discard(raw)
             self.sockets.add(secured)
-            self.handshakes.append({"version": secured.tls.version(), "resumed": secured.tls.session_reused, "certificate": secured.tls.getpeercert(binary_form=True),
-                                    "alpn": secured.tls.selected_alpn_protocol(), "name": getattr(secured.tls.context, "asked", None)})
+            self.handshakes.append(
+                {
+                    "version": secured.tls.version(),
+                    "resumed": secured.tls.session_reused,
+                    "certificate": secured.tls.getpeercert(binary_form=True),
+                    "alpn": secured.tls.selected_alpn_protocol(),
+                    "name": getattr(secured.tls.context, "asked", None),
+                }
+            )
         return secured
 
     def _read_body(self, request, connection, buffer):
@@ -266,7 +275,7 @@ class Origin:
                     buffer += more()
                 keep += buffer[:size]
                 request.body_count = len(keep)
-                buffer = buffer[size + 2:]
+                buffer = buffer[size + 2 :]
         else:
             left = int(request.get("Content-Length") or 0)
             if left and (request.get("Expect") or "").lower() == "100-continue":
@@ -276,7 +285,7 @@ class Origin:
                     buffer = more()
                 take = buffer[:left]
                 keep += take
-                buffer = buffer[len(take):]
+                buffer = buffer[len(take) :]
                 left -= len(take)
                 request.body_count = len(keep)
         request.body = bytes(keep)
@@ -304,7 +313,8 @@ class Origin:
         with self.lock:
             first = self.firsts.setdefault(request.path, now)
         modified = {"old": http_date(now - 86400 * 30), "fresh": http_date(first - 2), None: None}.get(
-            resource.last_modified, resource.last_modified)
+            resource.last_modified, resource.last_modified
+        )
         if resource.last_modified == "old":
             modified = "Sat, 01 Aug 2026 10:00:00 GMT"
         start, end, status = 0, content.size, resource.status or 200
@@ -329,9 +339,17 @@ class Origin:
                 status = 304
         wanted = re.fullmatch(r"bytes=(\d*)-(\d*)", request.get("Range") or "")
         condition = request.get("If-Range")
-        if status == 200 and resource.ranges and wanted and request.method == "GET" and (
-                condition is None or condition == modified
-                or (condition == resource.etag and not condition.startswith("W/"))):
+        if (
+            status == 200
+            and resource.ranges
+            and wanted
+            and request.method == "GET"
+            and (
+                condition is None
+                or condition == modified
+                or (condition == resource.etag and not condition.startswith("W/"))
+            )
+        ):
             first, last = wanted.groups()
             if first:
                 start, end = int(first), min(int(last) + 1 if last else content.size, content.size)
@@ -345,7 +363,9 @@ class Origin:
                 status = 206
                 lie = resource.lie or {}
                 shown = lie.get("start", start)
-                fields.append(("Content-Range", f"bytes {shown}-{lie.get('last', end - 1)}/{lie.get('total', content.size)}"))
+                fields.append(
+                    ("Content-Range", f"bytes {shown}-{lie.get('last', end - 1)}/{lie.get('total', content.size)}")
+                )
                 if "tag" in lie:
                     fields = [f for f in fields if f[0] != "ETag"] + [("ETag", lie["tag"])]
                 start = lie.get("body", start)
@@ -509,10 +529,25 @@ class Octets(Content):
             yield self.data[start:end]
 
 
-REASONS = {200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently",
-           302: "Found", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
-           404: "Not Found", 410: "Gone", 416: "Range Not Satisfiable", 417: "Expectation Failed",
-           500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable"}
+REASONS = {
+    200: "OK",
+    201: "Created",
+    204: "No Content",
+    206: "Partial Content",
+    301: "Moved Permanently",
+    302: "Found",
+    304: "Not Modified",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    410: "Gone",
+    416: "Range Not Satisfiable",
+    417: "Expectation Failed",
+    500: "Internal Server Error",
+    502: "Bad Gateway",
+    503: "Service Unavailable",
+}
 
 
 def break_points(offsets, how="rst"):
@@ -526,6 +561,7 @@ def break_points(offsets, how="rst"):
             if left and left[0] < end:
                 return Break(left.pop(0), how if isinstance(how, str) else how())
             return None
+
     next_break.left = left
     return next_break
 
@@ -547,7 +583,9 @@ class RawOrigin:
     bytes so far) -> bytes or (bytes, "keep" | "close" | "rst"). A request counts once its head has ended."""
 
     def __init__(self, reply=None):
-        self.reply = reply or (lambda connection, number, head: (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "keep"))
+        self.reply = reply or (
+            lambda connection, number, head: (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "keep")
+        )
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -615,7 +653,10 @@ class RawOrigin:
                             pending += data
                         pending = pending[need:]
                     elif re.search(rb"(?im)^transfer-encoding: *chunked", head):
-                        while not (pending.startswith(b"0\r\n") and pending.endswith(b"\r\n\r\n")) and b"\r\n0\r\n" not in pending:
+                        while (
+                            not (pending.startswith(b"0\r\n") and pending.endswith(b"\r\n\r\n"))
+                            and b"\r\n0\r\n" not in pending
+                        ):
                             data = connection.recv(65536)
                             if not data:
                                 return

@@ -1,7 +1,9 @@
 """Which checks a run without `--over` repeats over TLS and HTTP/2. The full matrix is `--over all`.
 
-Everything runs in clear, and checks that are not for HTTP/1.1 in clear run in any case. What is repeated here is what meets the wire most:
-the proxy, downloads cut and resumed, every version of uploads, tus, limits, real clients, the end of connections. What happens on
+Everything runs in clear, and checks that are not for HTTP/1.1 in clear run in any case. What is repeated here is what
+meets the wire most:
+the proxy, downloads cut and resumed, every version of uploads, tus, limits, real clients, the end of connections. What
+happens on
 disks is not. A check is chosen by its area, or by a tag: "every" (over each transport), "tls", "h2", "h2c".
 """
 
@@ -15,16 +17,29 @@ AREAS = {
     "h2c": EVERY,
 }
 
-# Checks whose sentences are made from a table carry no tags of their own: of the uploads by real clients, some combinations.
+# Checks whose sentences are made from a table carry no tags of their own: of the uploads by real clients, some
+# combinations.
 _EVERY_UPLOADER = ("curl by hand, interop version 3", "curl by hand, interop version 6")
 _BROWSER = ("Chromium, by hand, tus, the", "Chromium, tus-js-client tus-v1, another")
 UPLOADERS = {
     "tls": _EVERY_UPLOADER
     + _BROWSER
-    + ("curl with", "tuspy resumes", "aiotus resumes", "tus-js-client, tus-v1 resumes", "tus-js-client, ietf-draft-05 resumes"),
+    + (
+        "curl with",
+        "tuspy resumes",
+        "aiotus resumes",
+        "tus-js-client, tus-v1 resumes",
+        "tus-js-client, ietf-draft-05 resumes",
+    ),
     "h2": _EVERY_UPLOADER
     + _BROWSER
-    + ("curl", "plain", "Chromium, by hand, interop version 6, another", "Chromium, by hand, more", "Chromium, Uppy, the")
+    + (
+        "curl",
+        "plain",
+        "Chromium, by hand, interop version 6, another",
+        "Chromium, by hand, more",
+        "Chromium, Uppy, the",
+    )
     + ("Chromium, tus-js-client ietf-draft-05, the", "Chromium, tus-js-client loses the last answer, the"),
     "h2c": _EVERY_UPLOADER,
 }

@@ -54,14 +54,23 @@ def ini(sections):
 
 
 def config(origin, pawl=None, listen=None, cache=None, upstream=None, site=None, extra=None, over="clear"):
-    """A configuration for one upstream and one site, with port 0, logs in the folder, and little reserved space; its listener is for the
+    """A configuration for one upstream and one site, with port 0, logs in the folder, and little reserved space; its
+    listener is for the
     transport `over`."""
     from .transport import sections as sections_of
+
     keys, more = sections_of(over)
     urls = [origin] if isinstance(origin, str) else list(origin)
     sections = {
-        "pawl": {"state-dir": "state", "workers": "2", "drain-timeout": "5s", "access-log": "access.log",
-                 "access-log-format": "json", "log-level": "debug", **clean(pawl)},
+        "pawl": {
+            "state-dir": "state",
+            "workers": "2",
+            "drain-timeout": "5s",
+            "access-log": "access.log",
+            "access-log-format": "json",
+            "log-level": "debug",
+            **clean(pawl),
+        },
         "listen:main": {"address": "127.0.0.1:0", **keys, **clean(listen)},
         "cache:default": {"path": "cache", "min-free": "64M", "max-size": "20G", **clean(cache)},
         "upstream:app": {"url": urls, "connect-timeout": "2s", **clean(upstream)},
@@ -106,12 +115,18 @@ class Pawl:
 
     def start(self, seconds=20, ready=1):
         from .transport import register
+
         self.addresses, self.lines = [], []
         self.fresh = queue.Queue()
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(
-                self.prefix + [binary()] + self.arguments, cwd=self.folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **(self.environment or {})})
+                self.prefix + [binary()] + self.arguments,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, **(self.environment or {})},
+            )
         LIVING.add(self.process)
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
         end = time.monotonic() + seconds
@@ -249,13 +264,20 @@ def children(pid):
 
 def run_pawl(*arguments, folder=None, seconds=20, environment=None):
     """A command of pawl's that ends by itself: (exit code, standard output, standard error)."""
-    done = subprocess.run([binary(), *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=seconds, env={**os.environ, **(environment or {})})
+    done = subprocess.run(
+        [binary(), *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=seconds,
+        env={**os.environ, **(environment or {})},
+    )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
 def free_port():
     import socket
+
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -299,8 +321,19 @@ http {{
     def __enter__(self):
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen(
-            [program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(self.folder / "error.log")],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                program,
+                "-p",
+                str(self.folder),
+                "-c",
+                str(self.folder / "nginx.conf"),
+                "-e",
+                str(self.folder / "error.log"),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         LIVING.add(self.process)
         import socket
 
@@ -310,6 +343,7 @@ http {{
                 return True
             except OSError:
                 return False
+
         wait_for(listening, 10, "nginx")
         return self
 

@@ -1,4 +1,5 @@
-"""Public suites of HTTP/2 and TLS run against a listener: h2spec, testssl.sh and tlsfuzzer, from programs and checkouts you have.
+"""Public suites of HTTP/2 and TLS run against a listener: h2spec, testssl.sh and tlsfuzzer, from programs and checkouts
+you have.
 
 h2spec        the program of summerwind/h2spec: `go build ./cmd/h2spec` in a checkout
 testssl.sh    the script, or Debian's package testssl.sh
@@ -15,15 +16,30 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 TROUBLE = ("MEDIUM", "HIGH", "CRITICAL", "WARN", "FATAL")
-ABOUT_TRUST = re.compile(r"^(cert_trust|cert_chain_of_trust|cert_revocation|cert_crl|cert_ocsp|cert_caIssuers|cert_expirationStatus|cert_extlifeSpan|"
-                         r"OCSP_stapling|DNS_CAArecord|certificate_transparency|certs_)")
+ABOUT_TRUST = re.compile(
+    r"^(cert_trust|cert_chain_of_trust|cert_revocation|cert_crl|cert_ocsp|cert_caIssuers|cert_expirationStatus|cert_extlifeSpan|"
+    r"OCSP_stapling|DNS_CAArecord|certificate_transparency|certs_)"
+)
 
 
 def h2spec(program, port, secure, path="/", seconds=600):
     """(tests, {test: what was expected and seen}) of all its groups."""
     with tempfile.TemporaryDirectory(prefix="pawl-h2spec-") as folder:
         report = pathlib.Path(folder) / "report.xml"
-        words = [program, "generic", "http2", "hpack", "-h", "127.0.0.1", "-p", str(port), "-P", path, "-j", str(report)]
+        words = [
+            program,
+            "generic",
+            "http2",
+            "hpack",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(port),
+            "-P",
+            path,
+            "-j",
+            str(report),
+        ]
         done = subprocess.run(words + (["-t", "-k"] if secure else []), capture_output=True, text=True, timeout=seconds)
         if not report.exists():
             raise AssertionError(f"h2spec ended with {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
@@ -32,25 +48,56 @@ def h2spec(program, port, secure, path="/", seconds=600):
             for number, case in enumerate(suite.iter("testcase"), 1):
                 total += 1
                 for trouble in [*case.iter("failure"), *case.iter("error"), *case.iter("skipped")]:
-                    failed[f"{suite.get('package')}/{number} {case.get('classname')}"] = " ".join("".join(trouble.itertext()).split())
+                    failed[f"{suite.get('package')}/{number} {case.get('classname')}"] = " ".join(
+                        "".join(trouble.itertext()).split()
+                    )
         return total, failed
 
 
 def testssl(program, port, seconds=1500):
-    """(number of findings, {finding: what it says} of those of MEDIUM or worse): protocols, ciphers, forward secrecy, defaults, vulnerabilities.
+    """(number of findings, {finding: what it says} of those of MEDIUM or worse): protocols, ciphers, forward secrecy,
+    defaults, vulnerabilities.
 
     What is about the trust and revocation of a certificate that nobody signed is left out.
     """
     with tempfile.TemporaryDirectory(prefix="pawl-testssl-") as folder:
         report = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([program, "--quiet", "--color", "0", "--warnings", "off", "--ip", "one", "--jsonfile", str(report),
-                               "-p", "-s", "-f", "-P", "-S", "-U", "-g", f"127.0.0.1:{port}"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, cwd=folder, env={**os.environ, "MEASURE_TIME": "false"})
+        done = subprocess.run(
+            [
+                program,
+                "--quiet",
+                "--color",
+                "0",
+                "--warnings",
+                "off",
+                "--ip",
+                "one",
+                "--jsonfile",
+                str(report),
+                "-p",
+                "-s",
+                "-f",
+                "-P",
+                "-S",
+                "-U",
+                "-g",
+                f"127.0.0.1:{port}",
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            cwd=folder,
+            env={**os.environ, "MEASURE_TIME": "false"},
+        )
         if not report.exists():
             raise AssertionError(f"testssl ended with {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
         findings = json.loads(report.read_text())
-    trouble = {each["id"]: f"{each['severity']}: {each['finding']}" for each in findings
-               if each["severity"] in TROUBLE and not ABOUT_TRUST.match(each["id"])}
+    trouble = {
+        each["id"]: f"{each['severity']}: {each['finding']}"
+        for each in findings
+        if each["severity"] in TROUBLE and not ABOUT_TRUST.match(each["id"])
+    }
     return len(findings), trouble
 
 
@@ -63,9 +110,16 @@ class Conversations:
 
     def __init__(self, label, output, ended):
         self.label, self.output, self.ended = label, output, ended
-        counts = {word: int(number) for word, number in re.findall(r"^(TOTAL|SKIP|PASS|XFAIL|FAIL|XPASS): (\d+)", output, re.M)}
+        counts = {
+            word: int(number)
+            for word, number in re.findall(r"^(TOTAL|SKIP|PASS|XFAIL|FAIL|XPASS): (\d+)", output, re.M)
+        }
         self.total = counts.get("TOTAL", 0)
-        self.failed = re.findall(r"^\t(.*)$", output.partition("FAILED:\n")[2].partition("\n====")[0], re.M) if "FAILED:\n" in output else []
+        self.failed = (
+            re.findall(r"^\t(.*)$", output.partition("FAILED:\n")[2].partition("\n====")[0], re.M)
+            if "FAILED:\n" in output
+            else []
+        )
         self.failed = [each.strip("'\"") for each in self.failed]
         # Some scripts count repetitions of one conversation as passed ones.
         self.passed = max(0, min(counts.get("PASS", 0), self.total - counts.get("FAIL", 0)))
@@ -86,9 +140,26 @@ def tlsfuzzer(python, checkout, port, plan, workers=2, seconds=900):
     def one(step):
         script, arguments, other = step
         label = " ".join([script, *arguments])
-        words = [python, "-c", SEEDED, str(checkout / "scripts" / script), "-h", "127.0.0.1", "-p", str(other or port), *arguments]
+        words = [
+            python,
+            "-c",
+            SEEDED,
+            str(checkout / "scripts" / script),
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(other or port),
+            *arguments,
+        ]
         try:
-            done = subprocess.run(words, cwd=checkout, capture_output=True, text=True, timeout=seconds, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+            done = subprocess.run(
+                words,
+                cwd=checkout,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            )
             return Conversations(label, done.stdout + done.stderr, done.returncode)
         except subprocess.TimeoutExpired as late:
             return Conversations(label, (late.stdout or b"").decode(errors="replace"), f"not done within {seconds} s")

@@ -1,4 +1,5 @@
-"""A relay before pawl that cuts connections towards the client, and counts what passed. TLS ends in it and begins anew."""
+"""A relay before pawl that cuts connections towards the client, and counts what passed. TLS ends in it and begins
+anew."""
 
 import socket
 import struct
@@ -23,7 +24,7 @@ class Relay:
         self.connections, self.cuts, self.down = 0, 0, 0
         self.lock = threading.Lock()
         self.requests, self.answers = [], []
-        self.body = {}            # body bytes towards the client by request target
+        self.body = {}  # body bytes towards the client by request target
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
@@ -68,7 +69,7 @@ class Relay:
                 if not data:
                     break
                 if plan and passed + len(data) >= plan[0]:
-                    data = data[:plan[0] - passed]
+                    data = data[: plan[0] - passed]
                     if data:
                         client.sendall(data)
                         counter.down(data)
@@ -158,7 +159,7 @@ class Counter:
             end = self.head.find(b"\r\n\r\n")
             if end < 0:
                 return
-            head, data = bytes(self.head[:end]), bytes(self.head[end + 4:])
+            head, data = bytes(self.head[:end]), bytes(self.head[end + 4 :])
             self.head.clear()
             status = head.split(b" ")[1]
             if status.startswith(b"1"):

@@ -1,13 +1,18 @@
-"""Whether an answer may be given to another request without asking the origin: pure functions of what the answer says, of who asked and who asks
-now, and of the settings. RFC 9111 sections 3, 3.5, 4, 4.1, 4.2 and 5.2.2, RFC 5861, RFC 9213, and what pawl adds to protect applications that
+"""Whether an answer may be given to another request without asking the origin: pure functions of what the answer says,
+of who asked and who asks
+now, and of the settings. RFC 9111 sections 3, 3.5, 4, 4.1, 4.2 and 5.2.2, RFC 5861, RFC 9213, and what pawl adds to
+protect applications that
 say too little:
 
-- an answer to a request with cookies that says neither `public` nor for how long it is fresh is for the same cookies only;
+- an answer to a request with cookies that says neither `public` nor for how long it is fresh is for the same cookies
+only;
 - `Set-Cookie` without `public`, `s-maxage` or a targeted field means `private`;
 - a client's certificate that the application is told of is a credential as `Authorization` is;
-- what is not for everybody is opened by its tag by an equal, named owner only, or by nobody's name where neither side showed a credential.
+- what is not for everybody is opened by its tag by an equal, named owner only, or by nobody's name where neither side
+showed a credential.
 
-Nothing here knows pawl's code. `TABLE` says the same for each value in words that can be read; a check compares the two.
+Nothing here knows pawl's code. `TABLE` says the same for each value in words that can be read; a check compares the
+two.
 """
 
 import dataclasses
@@ -19,6 +24,7 @@ LONGEST_HEURISTIC = 24 * 3600
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Keys of a route, in seconds; `certificate_field`: the application is told of a client's certificate."""
+
     default_ttl: int = 0
     resume_ttl: int = 3600
     resume_private: int = 0
@@ -29,6 +35,7 @@ class Settings:
 @dataclasses.dataclass(frozen=True)
 class Asked:
     """A request as the origin sees it: lower-case names."""
+
     fields: tuple = ()
 
     def get(self, name):
@@ -38,6 +45,7 @@ class Asked:
 @dataclasses.dataclass(frozen=True)
 class Answer:
     """An answer by its fields; `date` and what they name in dates are seconds since 1970."""
+
     fields: tuple = ()
     status: int = 200
     date: float = 0.0
@@ -118,7 +126,11 @@ def is_private(answer):
 
 def credentials(asked, settings):
     """What names its user so that the answer is his alone (3.5)."""
-    return [name for name in ("authorization", *(["client-cert"] if settings.certificate_field else [])) if asked.get(name) is not None]
+    return [
+        name
+        for name in ("authorization", *(["client-cert"] if settings.certificate_field else []))
+        if asked.get(name) is not None
+    ]
 
 
 def permits_credentials(answer):
@@ -130,7 +142,8 @@ def vary(answer):
 
 
 def may_be_shared(answer, first, later, settings):
-    """Whether the answer to `first` may be kept and chosen for `later` at all, fresh or confirmed by the origin: None, or why not."""
+    """Whether the answer to `first` may be kept and chosen for `later` at all, fresh or confirmed by the origin: None,
+    or why not."""
     if is_private(answer):
         return "private"
     if credentials(first, settings) and not permits_credentials(answer):
@@ -150,16 +163,24 @@ def is_usable_unasked(answer, settings):
         return False
     if lifetime(answer, settings) > 0:
         return True
-    return seconds(said.get("stale-while-revalidate")) > 0 and not {"must-revalidate", "proxy-revalidate", "s-maxage"} & set(said)
+    return seconds(said.get("stale-while-revalidate")) > 0 and not {
+        "must-revalidate",
+        "proxy-revalidate",
+        "s-maxage",
+    } & set(said)
 
 
 def may_reuse(answer, first, later, settings):
-    """Whether the answer to `first` may be given to `later` without asking, whether it is whole or on its way: None, or why not."""
-    return may_be_shared(answer, first, later, settings) or (None if is_usable_unasked(answer, settings) else "not fresh")
+    """Whether the answer to `first` may be given to `later` without asking, whether it is whole or on its way: None, or
+    why not."""
+    return may_be_shared(answer, first, later, settings) or (
+        None if is_usable_unasked(answer, settings) else "not fresh"
+    )
 
 
 def may_open(answer, first, later, settings, is_minted):
-    """Whether `later`, who holds a part of the answer to `first` and names its tag, may have the rest unasked: None, or why not."""
+    """Whether `later`, who holds a part of the answer to `first` and names its tag, may have the rest unasked: None, or
+    why not."""
     reason = may_reuse(answer, first, later, settings)
     if reason is None:
         return None
@@ -167,7 +188,11 @@ def may_open(answer, first, later, settings, is_minted):
     if may_be_shared(answer, first, later, settings) is None:
         # What resume-ttl is for: no validator of the origin, and no word against it.
         has_validator = answer.get("ETag") or answer.get("Last-Modified")
-        return reason if has_validator or "must-revalidate" in said or "no-cache" in said or not settings.resume_ttl else None
+        return (
+            reason
+            if has_validator or "must-revalidate" in said or "no-cache" in said or not settings.resume_ttl
+            else None
+        )
     # A variant of a body that is for others too is chosen as any other is.
     is_variant = reason == "vary" and "*" not in vary(answer) and "private" not in said
     if reason == "cookies" or is_variant or not settings.resume_private or not is_minted:
@@ -181,7 +206,8 @@ def may_open(answer, first, later, settings, is_minted):
 
 
 def must_share(answer, first, later, settings):
-    """Whether a cache that does not give the answer to `later` is one that refuses everything: fresh, and nothing that a cache may understand
+    """Whether a cache that does not give the answer to `later` is one that refuses everything: fresh, and nothing that
+    a cache may understand
     more narrowly."""
     if may_reuse(answer, first, later, settings) is not None or lifetime(answer, settings) <= 0:
         return False
@@ -191,8 +217,10 @@ def must_share(answer, first, later, settings):
 
 PAST, FUTURE = "Thu, 01 Jan 2026 00:00:00 GMT", "Fri, 01 Jan 2038 00:00:00 GMT"
 
-# What of an answer other users get unasked, by what tells users apart: a field that no rule knows (X-Api-Key), cookies, Authorization; and
-# where it brings `Set-Cookie`, to requests that are told apart by no rule. On the left nothing else gives freshness, on the right
+# What of an answer other users get unasked, by what tells users apart: a field that no rule knows (X-Api-Key), cookies,
+# Authorization; and
+# where it brings `Set-Cookie`, to requests that are told apart by no rule. On the left nothing else gives freshness, on
+# the right
 # `Last-Modified` of long ago or `default-ttl` does. s: shared, -: each gets his own.
 TABLE = """
                                                           |  by themselves                        |  with a heuristic or default-ttl
@@ -240,15 +268,28 @@ def table():
 def differs():
     """Where TABLE and the functions above disagree."""
     now, wrong = 1_790_000_000.0, []
-    askers = [(Asked(), Asked()), *((Asked(((name, "a"),)), Asked(((name, "b"),))) for name in ("cookie", "authorization")), (Asked(), Asked())]
+    askers = [
+        (Asked(), Asked()),
+        *((Asked(((name, "a"),)), Asked(((name, "b"),))) for name in ("cookie", "authorization")),
+        (Asked(), Asked()),
+    ]
     for name, fields, expected in table():
         for column, wanted in enumerate(expected):
             with_cookie, heuristic = column % 4 == 3, column >= 4
             more = (("Set-Cookie", "a=b"),) if with_cookie else ()
             first, later = askers[column % 4]
-            for source in ((("Last-Modified", email.utils.formatdate(now - 864_000, usegmt=True)),), ()) if heuristic else ((),):
+            for source in (
+                ((("Last-Modified", email.utils.formatdate(now - 864_000, usegmt=True)),), ()) if heuristic else ((),)
+            ):
                 settings = Settings(default_ttl=60 if heuristic and not source else 0)
                 got = may_reuse(Answer(fields + more + source, date=now), first, later, settings) is None
                 if got != wanted:
-                    wrong.append((name, ("key", "cookie", "authorization", "set-cookie")[column % 4], "heuristic" if heuristic else "alone", got))
+                    wrong.append(
+                        (
+                            name,
+                            ("key", "cookie", "authorization", "set-cookie")[column % 4],
+                            "heuristic" if heuristic else "alone",
+                            got,
+                        )
+                    )
     return wrong

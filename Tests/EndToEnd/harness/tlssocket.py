@@ -1,6 +1,7 @@
 """TLS over a socket, with both directions usable from threads of their own, as a plain socket's are.
 
-Python's ssl.SSLSocket is not meant for that before 3.13. Reads that end without a close_notify are a reset, as they have to be seen
+Python's ssl.SSLSocket is not meant for that before 3.13. Reads that end without a close_notify are a reset, as they
+have to be seen
 by one who must tell a whole body from a truncated one.
 """
 
@@ -22,7 +23,8 @@ def unsent(raw):
 
 
 def leave(raw):
-    """FIN, and soon the end. Closing with something unread, as tickets of a session or credit are, would be a reset, which throws away
+    """FIN, and soon the end. Closing with something unread, as tickets of a session or credit are, would be a reset,
+    which throws away
     what the other side's kernel has not taken yet.
     """
     raw.shutdown(socket.SHUT_WR)
@@ -55,7 +57,9 @@ class TLSSocket:
     def __init__(self, raw, context, server_name=None, server_side=False, session=None, first=b""):
         self.raw, self.lock, self.write_lock = raw, threading.RLock(), threading.Lock()
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side, None if server_side else server_name, session)
+        self.tls = context.wrap_bio(
+            self.incoming, self.outgoing, server_side, None if server_side else server_name, session
+        )
         self.ended, self.abrupt, self.said_end, self.unsent = None, False, False, bytearray()
         if first:
             self.incoming.write(first)
@@ -93,7 +97,7 @@ class TLSSocket:
             with self.lock:
                 self.unsent += self.outgoing.read()
             while self.unsent:
-                del self.unsent[:self.raw.send(self.unsent)]
+                del self.unsent[: self.raw.send(self.unsent)]
 
     # -- as a socket ---------------------------------------------------------------------------------------------
     def recv(self, limit, flags=0):
@@ -136,7 +140,7 @@ class TLSSocket:
         for at in range(0, len(view), 262144):
             with self.lock:
                 try:
-                    self.tls.write(view[at:at + 262144])
+                    self.tls.write(view[at : at + 262144])
                 except ssl.SSLError as error:
                     raise BrokenPipeError(f"TLS: {error.reason}") from error
             self._flush()

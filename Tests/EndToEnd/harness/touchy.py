@@ -1,9 +1,14 @@
-"""An origin that takes offence at requests: what a plain GET of a page gets from it, and what other requests do, as bad as origins are.
+"""An origin that takes offence at requests: what a plain GET of a page gets from it, and what other requests do, as bad
+as origins are.
 
-Each page has some tempers; one that is provoked answers with an error, a redirect or something else that says how long it is fresh, and marks
-it with `X-Poison`. Two kinds of answers are left out, since no cache can tell them from what it is there to keep, and neither nginx nor Varnish
-does: a 2xx, and a redirect, that differ by a field which ordinary clients send (User-Agent, Accept and its kin, Accept-Language, Referer, Origin,
-Cookie beside explicit freshness, Sec-*, DNT, Save-Data, Prefer) or which nobody knows, without a word of it in `Vary`. What says in whose
+Each page has some tempers; one that is provoked answers with an error, a redirect or something else that says how long
+it is fresh, and marks
+it with `X-Poison`. Two kinds of answers are left out, since no cache can tell them from what it is there to keep, and
+neither nginx nor Varnish
+does: a 2xx, and a redirect, that differ by a field which ordinary clients send (User-Agent, Accept and its kin,
+Accept-Language, Referer, Origin,
+Cookie beside explicit freshness, Sec-*, DNT, Save-Data, Prefer) or which nobody knows, without a word of it in `Vary`.
+What says in whose
 name, for which host, URL or method a request is meant (OVERRIDES) is not among them: ordinary clients do not send it.
 """
 
@@ -16,40 +21,79 @@ from .origin import Resource, http_date
 
 HOST = "pawl.test"
 LONG = 2000
-ERROR_CONTROLS = ((("Cache-Control", "max-age=600"),), (("Cache-Control", "public, max-age=600"),), (("Cache-Control", "s-maxage=600"),),
-                  (("Expires", "Fri, 01 Jan 2038 00:00:00 GMT"),), (("CDN-Cache-Control", "max-age=600"),), ())
+ERROR_CONTROLS = (
+    (("Cache-Control", "max-age=600"),),
+    (("Cache-Control", "public, max-age=600"),),
+    (("Cache-Control", "s-maxage=600"),),
+    (("Expires", "Fri, 01 Jan 2038 00:00:00 GMT"),),
+    (("CDN-Cache-Control", "max-age=600"),),
+    (),
+)
 # Fields that say that a request is meant otherwise than its first line and its Host have it.
 METHODS = ("x-http-method-override", "x-http-method", "x-method-override")
 URLS = ("x-original-url", "x-rewrite-url")
-HOSTS = ("x-forwarded-host", "x-forwarded-server", "x-forwarded-scheme", "x-forwarded-proto", "x-forwarded-prefix", "x-forwarded-port", "x_forwarded_host",
-         "forwarded", "x-host", "x-original-host", "x-http-host-override")
+HOSTS = (
+    "x-forwarded-host",
+    "x-forwarded-server",
+    "x-forwarded-scheme",
+    "x-forwarded-proto",
+    "x-forwarded-prefix",
+    "x-forwarded-port",
+    "x_forwarded_host",
+    "forwarded",
+    "x-host",
+    "x-original-host",
+    "x-http-host-override",
+)
 OVERRIDES = METHODS + URLS + HOSTS
 # What pawl says of itself and of the client, whatever that said.
 INTRODUCED = {"x-forwarded-host": HOST, "x-forwarded-proto": "http"}
 # A plain GET: of a program, or of a browser; and what an origin sees of it.
 PROGRAM = (("Host", HOST), ("User-Agent", "plain/1.0"), ("Accept", "*/*"))
-BROWSER = (("Host", HOST), ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
-           ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"), ("Accept-Language", "en-US,en;q=0.5"),
-           ("Accept-Encoding", "gzip, deflate, br"), ("Referer", f"http://{HOST}/"))
-HINTS = (("DNT", "1"), ("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Site", "same-origin"), ("Priority", "u=0, i"))
-UPLOADS = ("upload-complete", "upload-offset", "upload-length", "upload-draft-interop-version", "upload-limit", "tus-resumable", "upload-metadata", "upload-concat",
-           "upload-defer-length", "upload-checksum", "upload-incomplete")
+BROWSER = (
+    ("Host", HOST),
+    ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
+    ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+    ("Accept-Language", "en-US,en;q=0.5"),
+    ("Accept-Encoding", "gzip, deflate, br"),
+    ("Referer", f"http://{HOST}/"),
+)
+HINTS = (
+    ("DNT", "1"),
+    ("Sec-Fetch-Dest", "document"),
+    ("Sec-Fetch-Mode", "navigate"),
+    ("Sec-Fetch-Site", "same-origin"),
+    ("Priority", "u=0, i"),
+)
+UPLOADS = (
+    "upload-complete",
+    "upload-offset",
+    "upload-length",
+    "upload-draft-interop-version",
+    "upload-limit",
+    "tus-resumable",
+    "upload-metadata",
+    "upload-concat",
+    "upload-defer-length",
+    "upload-checksum",
+    "upload-incomplete",
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class Page:
     number: int
-    route: str                  # plain, ttl, pass (origin-encoding = pass)
+    route: str  # plain, ttl, pass (origin-encoding = pass)
     control: tuple
-    validator: str              # none, strong, weak, old, both
+    validator: str  # none, strong, weak, old, both
     vary: str | None
     ranges: bool
     size: int
     framing: str
     tempers: tuple
     error_control: tuple
-    turn: int                   # which of the statuses a temper has
-    plain: tuple                # the fields of its plain GET
+    turn: int  # which of the statuses a temper has
+    plain: tuple  # the fields of its plain GET
 
     @property
     def path(self):
@@ -83,21 +127,36 @@ class Page:
         # A coded answer is known for one by itself; that an uncoded one has another beside it must be said.
         names = [self.vary, "Accept-Encoding" if self.route == "pass" and self.seen("Accept-Encoding") else None]
         vary = (("Vary", ", ".join(filter(None, names))),) if any(names) else ()
-        return (*self.control, *vary, *language, ("Content-Disposition", f"inline; filename=p{self.number}"), ("X-Page", str(self.number)))
+        return (
+            *self.control,
+            *vary,
+            *language,
+            ("Content-Disposition", f"inline; filename=p{self.number}"),
+            ("X-Page", str(self.number)),
+        )
 
     def __str__(self):
         said = ", ".join(": ".join(each) for each in self.control) or "no word of freshness"
-        return f"{self.path} ({said}; validator {self.validator}; Vary {self.vary or '-'}; {self.size} bytes{', ranges' if self.ranges else ''}; " \
-               f"provoked by: {', '.join(self.tempers)}; provoked it says {self.error_control})"
+        return (
+            f"{self.path} ({said}; validator {self.validator}; Vary {self.vary or '-'}; {self.size} "
+            f"bytes{', ranges' if self.ranges else ''}; "
+            f"provoked by: {', '.join(self.tempers)}; provoked it says {self.error_control})"
+        )
 
 
 def plain(page):
     """(body, fields) of what a plain GET gets."""
     value = page.seen(page.vary)
     if page.route == "pass" and "gzip" in (page.seen("Accept-Encoding") or ""):
-        return b"coded " + page.chosen(value), [*page.fields(value), ("Content-Encoding", "gzip"), ("Content-Type", "text/x-page")]
+        return b"coded " + page.chosen(value), [
+            *page.fields(value),
+            ("Content-Encoding", "gzip"),
+            ("Content-Type", "text/x-page"),
+        ]
     fields = list(page.fields(value)) + [("Content-Type", "text/x-page")]
-    return page.chosen(value), fields + ([("ETag", page.tag)] if page.tag else []) + ([("Last-Modified", page.modified)] if page.modified else [])
+    return page.chosen(value), fields + ([("ETag", page.tag)] if page.tag else []) + (
+        [("Last-Modified", page.modified)] if page.modified else []
+    )
 
 
 class Touchy:
@@ -126,13 +185,32 @@ class Touchy:
     def base(request, page):
         value = request.get(page.vary) if page.vary else None
         if page.route == "pass" and "gzip" in (request.get("Accept-Encoding") or ""):
-            return Resource(b"coded " + page.chosen(value), fields=page.fields(value) + (("Content-Encoding", "gzip"),), type="text/x-page", conditional=False)
+            return Resource(
+                b"coded " + page.chosen(value),
+                fields=page.fields(value) + (("Content-Encoding", "gzip"),),
+                type="text/x-page",
+                conditional=False,
+            )
         fields, kind, tag = page.fields(value), "text/x-page", page.tag_of(value)
         part = re.fullmatch(r"bytes=(\d+)-\d*", request.get("Range") or "")
-        if page.ranges and page.validator in ("strong", "both") and request.get("If-Range") == tag and part and int(part[1]) < page.size:
+        if (
+            page.ranges
+            and page.validator in ("strong", "both")
+            and request.get("If-Range") == tag
+            and part
+            and int(part[1]) < page.size
+        ):
             # Who has the rest of them gets no other fields again (RFC 9110 15.3.7).
             fields, kind = (*page.control, *([("Vary", page.vary)] if page.vary else [])), None
-        return Resource(page.chosen(value), ranges=page.ranges, etag=tag, last_modified=page.modified, framing=page.framing, type=kind, fields=fields)
+        return Resource(
+            page.chosen(value),
+            ranges=page.ranges,
+            etag=tag,
+            last_modified=page.modified,
+            framing=page.framing,
+            type=kind,
+            fields=fields,
+        )
 
 
 def marked(provoked, page, name):
@@ -140,8 +218,13 @@ def marked(provoked, page, name):
     own = page.error_control
     if not own and status not in (404, 405, 410, 414, 501, 301, 308, 204):
         own = ERROR_CONTROLS[0]
-    return Resource(body if isinstance(body, bytes) else body.encode(), status=status, type="text/x-poison", conditional=False,
-                    fields=own + tuple(fields) + (("X-Poison", name), ("Content-Language", "xx")))
+    return Resource(
+        body if isinstance(body, bytes) else body.encode(),
+        status=status,
+        type="text/x-poison",
+        conditional=False,
+        fields=own + tuple(fields) + (("X-Poison", name), ("Content-Language", "xx")),
+    )
 
 
 def one_of(page, *statuses):
@@ -163,13 +246,19 @@ def has(request, *names):
 def odd_range(request, page):
     field = request.get("Range")
     part = re.fullmatch(r"bytes=(\d*)-(\d*)", field or "")
-    if field is None or (part and part[1] and int(part[1]) < page.size and (not part[2] or int(part[2]) >= int(part[1]))):
+    if field is None or (
+        part and part[1] and int(part[1]) < page.size and (not part[2] or int(part[2]) >= int(part[1]))
+    ):
         return None
     return error(one_of(page, 416, 416, 400), ("Content-Range", f"bytes */{page.size}"))
 
 
 def any_range(request, page):
-    return error(one_of(page, 416, 416, 501, 503), ("Content-Range", f"bytes */{page.size}")) if has(request, "Range") and not page.ranges else None
+    return (
+        error(one_of(page, 416, 416, 501, 503), ("Content-Range", f"bytes */{page.size}"))
+        if has(request, "Range") and not page.ranges
+        else None
+    )
 
 
 def precondition(request, page):
@@ -187,15 +276,27 @@ def any_condition(request, page):
 
 
 def large(request, page):
-    return error(one_of(page, 431, 400, 413, 414)) if any(len(each) > LONG for each in values(request)) or len(request.fields) > 60 else None
+    return (
+        error(one_of(page, 431, 400, 413, 414))
+        if any(len(each) > LONG for each in values(request)) or len(request.fields) > 60
+        else None
+    )
 
 
 def odd_octets(request, page):
-    return error(one_of(page, 400, 500)) if any(not each.isascii() or "\t" in each or "\\" in each or "%" in each for each in values(request)) else None
+    return (
+        error(one_of(page, 400, 500))
+        if any(not each.isascii() or "\t" in each or "\\" in each or "%" in each for each in values(request))
+        else None
+    )
 
 
 def crash(request, page):
-    return error(one_of(page, 500, 502, 503, 504, 508), ("Retry-After", "600")) if any("crash" in each for each in values(request)) else None
+    return (
+        error(one_of(page, 500, 502, 503, 504, 508), ("Retry-After", "600"))
+        if any("crash" in each for each in values(request))
+        else None
+    )
 
 
 def unacceptable(request, page):
@@ -204,17 +305,33 @@ def unacceptable(request, page):
 
 
 def stranger(request, page):
-    foreign = any(HOST not in (request.get(name) or HOST) for name in ("Referer", "Origin")) or "bot" in (request.get("User-Agent") or "")
+    foreign = any(HOST not in (request.get(name) or HOST) for name in ("Referer", "Origin")) or "bot" in (
+        request.get("User-Agent") or ""
+    )
     return error(one_of(page, 403, 404, 410, 429, 451)) if foreign else None
 
 
 def hints(request, page):
-    names = ("DNT", "Save-Data", "Prefer", "Sec-GPC", "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-Dest", "Priority", "Device-Memory")
+    names = (
+        "DNT",
+        "Save-Data",
+        "Prefer",
+        "Sec-GPC",
+        "Sec-Fetch-Mode",
+        "Sec-Fetch-Site",
+        "Sec-Fetch-Dest",
+        "Priority",
+        "Device-Memory",
+    )
     return error(one_of(page, 404, 410, 400, 501)) if has(request, *names) else None
 
 
 def credentials(request, page):
-    return error(one_of(page, 401, 403, 407), ("WWW-Authenticate", "Basic realm=x")) if has(request, "Authorization", "Proxy-Authorization", "Cookie") else None
+    return (
+        error(one_of(page, 401, 403, 407), ("WWW-Authenticate", "Basic realm=x"))
+        if has(request, "Authorization", "Proxy-Authorization", "Cookie")
+        else None
+    )
 
 
 def method_override(request, page):
@@ -229,8 +346,20 @@ def url_override(request, page):
 
 
 def host_override(request, page):
-    said = next((request.get(name) for name in HOSTS if request.get(name) not in (None, INTRODUCED.get(name), "https" if name == "x-forwarded-proto" else None) and name != "x-forwarded-port"), None)
-    return (one_of(page, 301, 302, 200, 307, 404, 308), f"see http://{said}/\n", (("Location", f"http://{said}/"),)) if said is not None else None
+    said = next(
+        (
+            request.get(name)
+            for name in HOSTS
+            if request.get(name) not in (None, INTRODUCED.get(name), "https" if name == "x-forwarded-proto" else None)
+            and name != "x-forwarded-port"
+        ),
+        None,
+    )
+    return (
+        (one_of(page, 301, 302, 200, 307, 404, 308), f"see http://{said}/\n", (("Location", f"http://{said}/"),))
+        if said is not None
+        else None
+    )
 
 
 def other_host(request, page):
@@ -242,11 +371,19 @@ def expectation(request, page):
 
 
 def upgrade(request, page):
-    return error(one_of(page, 426, 400, 501), ("Upgrade", "h2c")) if has(request, "Upgrade", "HTTP2-Settings", "Sec-WebSocket-Key") else None
+    return (
+        error(one_of(page, 426, 400, 501), ("Upgrade", "h2c"))
+        if has(request, "Upgrade", "HTTP2-Settings", "Sec-WebSocket-Key")
+        else None
+    )
 
 
 def content(request, page):
-    return error(one_of(page, 411, 413, 400)) if request.method == "GET" and has(request, "Content-Length", "Transfer-Encoding", "Content-Type") else None
+    return (
+        error(one_of(page, 411, 413, 400))
+        if request.method == "GET" and has(request, "Content-Length", "Transfer-Encoding", "Content-Type")
+        else None
+    )
 
 
 def steps(request, page):
@@ -262,11 +399,17 @@ def reload(request, page):
 
 
 def circles(request, page):
-    return error(one_of(page, 508, 400, 502)) if "," in (request.get("Via") or "") or len(request.all("Via")) > 1 else None
+    return (
+        error(one_of(page, 508, 400, 502)) if "," in (request.get("Via") or "") or len(request.all("Via")) > 1 else None
+    )
 
 
 def not_introduced(request, page):
-    missing = [name for name in ("Host", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID") if not has(request, name)]
+    missing = [
+        name
+        for name in ("Host", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID")
+        if not has(request, name)
+    ]
     return error(one_of(page, 500, 400, 404)) if missing else None
 
 
@@ -276,7 +419,11 @@ def identified(request, page):
 
 
 def digests(request, page):
-    return error(one_of(page, 400, 501)) if has(request, "Want-Digest", "Want-Repr-Digest", "Want-Content-Digest", "Digest") else None
+    return (
+        error(one_of(page, 400, 501))
+        if has(request, "Want-Digest", "Want-Repr-Digest", "Want-Content-Digest", "Digest")
+        else None
+    )
 
 
 def connection(request, page):
@@ -291,6 +438,35 @@ def methods(request, page):
     return status, f"{request.method} is no GET\n", (("ETag", '"poison"'), ("Allow", "GET"))
 
 
-TEMPERS = {each.__name__: each for each in (
-    odd_range, any_range, precondition, any_condition, large, odd_octets, crash, unacceptable, stranger, hints, credentials, method_override, url_override,
-    host_override, other_host, expectation, upgrade, content, steps, uploads, reload, circles, not_introduced, identified, digests, connection, methods)}
+TEMPERS = {
+    each.__name__: each
+    for each in (
+        odd_range,
+        any_range,
+        precondition,
+        any_condition,
+        large,
+        odd_octets,
+        crash,
+        unacceptable,
+        stranger,
+        hints,
+        credentials,
+        method_override,
+        url_override,
+        host_override,
+        other_host,
+        expectation,
+        upgrade,
+        content,
+        steps,
+        uploads,
+        reload,
+        circles,
+        not_introduced,
+        identified,
+        digests,
+        connection,
+        methods,
+    )
+}

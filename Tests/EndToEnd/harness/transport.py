@@ -1,6 +1,8 @@
-"""What a check's HTTP/1.1 bytes travel in: `clear`, `tls`, `h2` (HTTP/2 over TLS, by ALPN) or `h2c` (HTTP/2 in clear, by prior knowledge).
+"""What a check's HTTP/1.1 bytes travel in: `clear`, `tls`, `h2` (HTTP/2 over TLS, by ALPN) or `h2c` (HTTP/2 in clear,
+by prior knowledge).
 
-pawl's listeners are noted here as they become ready; whoever connects to one speaks its transport. Everything else is spoken to in clear.
+pawl's listeners are noted here as they become ready; whoever connects to one speaks its transport. Everything else is
+spoken to in clear.
 """
 
 import functools
@@ -13,11 +15,12 @@ from .tlssocket import TLSSocket
 
 NAMES = ("clear", "tls", "h2", "h2c")
 SECURE = ("tls", "h2")
-LISTENERS = {}   # (port or path): transport
+LISTENERS = {}  # (port or path): transport
 
 
 def register(address, over):
-    """Notes that a listener is spoken to in that transport; an address with https is, whatever else is meant, spoken to in TLS."""
+    """Notes that a listener is spoken to in that transport; an address with https is, whatever else is meant, spoken to
+    in TLS."""
     secure = address.startswith("https:")
     if over in SECURE and not secure:
         over = "clear"
@@ -78,7 +81,11 @@ def wrap(raw, over, window=None, server_name="pawl.test", context=None, session=
 
 def accept(raw, over):
     """The end of a relay that a client connected to: the relay sees what passes."""
-    return raw if over not in SECURE else TLSSocket(raw, server_context(("h2",) if over == "h2" else ("http/1.1",)), server_side=True)
+    return (
+        raw
+        if over not in SECURE
+        else TLSSocket(raw, server_context(("h2",) if over == "h2" else ("http/1.1",)), server_side=True)
+    )
 
 
 def dial(target, over, timeout=10):
@@ -96,7 +103,16 @@ def address_of(port, over, host="127.0.0.1"):
 def trust():
     """Environment in which the clients that look there trust the authority of the checks."""
     file = str(certificates.authority().file)
-    return dict.fromkeys(("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "URLSessionCertificateAuthorityInfoFile"), file)
+    return dict.fromkeys(
+        (
+            "SSL_CERT_FILE",
+            "CURL_CA_BUNDLE",
+            "REQUESTS_CA_BUNDLE",
+            "NODE_EXTRA_CA_CERTS",
+            "URLSessionCertificateAuthorityInfoFile",
+        ),
+        file,
+    )
 
 
 CURL = {"clear": ["--http1.1"], "tls": ["--http1.1"], "h2": ["--http2"], "h2c": ["--http2-prior-knowledge"]}
@@ -120,8 +136,19 @@ def sections(over):
     return {"tls": "checks"}, {"tls:checks": {"certificate": str(pair.certificate), "key": str(pair.key)}}
 
 
-def connect(address, timeout, receive_buffer=None, source=None, over=None, server_name="pawl.test", context=None, session=None, first=b""):
-    """`first`: bytes that go before everything else, in clear. `address` is (host, port) or the path of a local socket."""
+def connect(
+    address,
+    timeout,
+    receive_buffer=None,
+    source=None,
+    over=None,
+    server_name="pawl.test",
+    context=None,
+    session=None,
+    first=b"",
+):
+    """`first`: bytes that go before everything else, in clear. `address` is (host, port) or the path of a local
+    socket."""
     local = isinstance(address, str)
     raw = socket.socket(socket.AF_UNIX if local else socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
     if receive_buffer:

@@ -1,7 +1,10 @@
-"""Uploads by raw clients that are cut where a plan says, resume, and hold the server to every offset they were ever told.
+"""Uploads by raw clients that are cut where a plan says, resume, and hold the server to every offset they were ever
+told.
 
-An `Upload` speaks one interop version (3 to 10) or tus in one way (`WAYS`), from its creation to the origin's answer. What the server
-does that it must not do is in `violations`; how it ended in `result`: answered, unknown, refused, stored (a part of a concatenation),
+An `Upload` speaks one interop version (3 to 10) or tus in one way (`WAYS`), from its creation to the origin's answer.
+What the server
+does that it must not do is in `violations`; how it ended in `result`: answered, unknown, refused, stored (a part of a
+concatenation),
 gone, late.
 """
 
@@ -24,12 +27,15 @@ from .process import binary
 TUS = "tus"
 KIB, MIB = 1 << 10, 1 << 20
 #: How an upload may be spoken: for the interop versions, and for tus.
-WAYS = {"ietf": ("whole", "chunked", "expect", "careful", "parts", "digests"),
-        "tus": ("whole", "parts", "creation", "deferred", "checksums", "override", "concat")}
+WAYS = {
+    "ietf": ("whole", "chunked", "expect", "careful", "parts", "digests"),
+    "tus": ("whole", "parts", "creation", "deferred", "checksums", "override", "concat"),
+}
 
 
 class Wire(Client):
-    """A connection that reads what comes while it sends: interim heads go to `on_interim`, a final head ends the sending."""
+    """A connection that reads what comes while it sends: interim heads go to `on_interim`, a final head ends the
+    sending."""
 
     def __init__(self, address, timeout=60, on_interim=None, send_buffer=None):
         super().__init__(address, timeout)
@@ -39,7 +45,8 @@ class Wire(Client):
         self.poll = select.poll()
 
     def pump(self, wait=0.0):
-        """Takes what has come within `wait` seconds; True when a final head has begun. Raises Ended when the peer is gone."""
+        """Takes what has come within `wait` seconds; True when a final head has begun. Raises Ended when the peer is
+        gone."""
         self.poll.register(self.socket, select.POLLIN)
         while True:
             while not self.final:
@@ -50,7 +57,7 @@ class Wire(Client):
                     self.final = True
                     break
                 lines = bytes(self.buffer[:at]).decode("latin-1").split("\r\n")
-                del self.buffer[:at + 4]
+                del self.buffer[: at + 4]
                 self._tell(lines)
                 wait = 0.0
             if self.final or not self.poll.poll(wait * 1000):
@@ -63,12 +70,13 @@ class Wire(Client):
             self.on_interim(int(lines[0][9:12]), fields)
 
     def put(self, data, sent=None):
-        """Sends `data`, reading meanwhile; False when a final head came first. `sent(n)` is told of every piece that left."""
+        """Sends `data`, reading meanwhile; False when a final head came first. `sent(n)` is told of every piece that
+        left."""
         view, poll = memoryview(data), select.poll()
         poll.register(self.socket, select.POLLIN | select.POLLOUT)
         while len(view):
             try:
-                count = self.socket.send(view[:256 * KIB], socket.MSG_DONTWAIT)
+                count = self.socket.send(view[: 256 * KIB], socket.MSG_DONTWAIT)
             except BlockingIOError:
                 ready = poll.poll(self.timeout * 1000)
                 if not ready:
@@ -120,20 +128,56 @@ class Wire(Client):
 class Upload:
     """One upload by one client. Used from one thread; `offset` None: not known, ask."""
 
-    def __init__(self, address, key, size, dialect, way, seed=0, path=None, method="POST", cuts=(), fields=(), pace=None,
-                 base=0, content=None, concat=None, patience=60, status=201):
+    def __init__(
+        self,
+        address,
+        key,
+        size,
+        dialect,
+        way,
+        seed=0,
+        path=None,
+        method="POST",
+        cuts=(),
+        fields=(),
+        pace=None,
+        base=0,
+        content=None,
+        concat=None,
+        patience=60,
+        status=201,
+    ):
         self.address, self.key, self.size, self.dialect, self.way = address, key, size, dialect, way
         self.rng = random.Random(f"{seed}|{key}")
-        self.path, self.method, self.cuts, self.fields, self.pace = path or f"/up/{key}", method, list(cuts), tuple(fields), pace
-        self.base, self.content, self.concat, self.patience, self.status = base, content or Content(key, size), concat, patience, status
+        self.path, self.method, self.cuts, self.fields, self.pace = (
+            path or f"/up/{key}",
+            method,
+            list(cuts),
+            tuple(fields),
+            pace,
+        )
+        self.base, self.content, self.concat, self.patience, self.status = (
+            base,
+            content or Content(key, size),
+            concat,
+            patience,
+            status,
+        )
         self.location, self.offset, self.trusted = None, None, False
         self.floor, self.reach, self.creations = 0, 0, 0
         self.result, self.body, self.violations, self.trace, self.hung = None, None, [], [], []
-        self.begun, self.ended, self.cuts_made, self.resumptions, self.refusals, self.interims = time.monotonic(), None, [], 0, {}, 0
+        self.begun, self.ended, self.cuts_made, self.resumptions, self.refusals, self.interims = (
+            time.monotonic(),
+            None,
+            [],
+            0,
+            {},
+            0,
+        )
         self.sent, self.overtaken = 0, 0
         self.began_at, self.begins_at = None, None  # where the append before this one began, and this one
-        self.on_told = None        # told(offset) besides
-        self.parts = []            # of a concatenation
+        self.on_told = None  # told(offset) besides
+        self.parts = []  # of a concatenation
 
     # -- what is known of it ------------------------------------------------------------------------------------------
     @property
@@ -158,7 +202,10 @@ class Upload:
     def wrong(self, text):
         self.note("WRONG " + text)
         if len(self.violations) < 10:
-            self.violations.append(f"{self.key} ({self.dialect} {self.way}, {self.size} bytes): {text}; before: {'; '.join(self.trace[-9:-1])}")
+            self.violations.append(
+                f"{self.key} ({self.dialect} {self.way}, {self.size} bytes): {text}; before: "
+                f"{'; '.join(self.trace[-9:-1])}"
+            )
 
     def told(self, offset, where):
         """Every offset the server announces goes through here."""
@@ -174,8 +221,10 @@ class Upload:
             self.on_told(offset)
 
     def __repr__(self):
-        return f"<{self.key} {self.dialect} {self.way} {self.size} result={self.result} floor={self.floor} id={self.id} " \
-               f"trace: {'; '.join(self.trace[-14:])}>"
+        return (
+            f"<{self.key} {self.dialect} {self.way} {self.size} result={self.result} floor={self.floor} id={self.id} "
+            f"trace: {'; '.join(self.trace[-14:])}>"
+        )
 
     # -- from the creation to the end ----------------------------------------------------------------------------------
     def run(self, seconds=300, until=None):
@@ -201,7 +250,9 @@ class Upload:
                 within = getattr(error, "within", None)
                 self.note(f"lost: {getattr(error, 'how', '') or type(error).__name__}")
                 if self.body_may_be_lost and within is not None and within.status == self.status:
-                    self.note(f"the answer {within.status} came with {len(within.body)} bytes of its body, and ended visibly")
+                    self.note(
+                        f"the answer {within.status} came with {len(within.body)} bytes of its body, and ended visibly"
+                    )
                     self.body, self.result = within.body, "answered"
                     break
                 self.offset = None
@@ -263,7 +314,9 @@ class Upload:
             if self.concat:
                 fields += (("Upload-Concat", "partial"),)
             if self.way == "creation":
-                first = self.size if self.rng.random() < self.all_at_creation else self.rng.randrange(self.size // 2 + 1)
+                first = (
+                    self.size if self.rng.random() < self.all_at_creation else self.rng.randrange(self.size // 2 + 1)
+                )
                 fields += (("Content-Type", "application/offset+octet-stream"),)
             self.transfer("POST", self.path, fields, 0, first, whole=first == self.size)
             return
@@ -271,10 +324,18 @@ class Upload:
             self.transfer(self.method, self.path, fields + self.completes(False) + self.length_field(), 0, 0)
         elif self.way in ("parts", "digests"):
             first = self.part(0)
-            self.transfer(self.method, self.path, fields + self.completes(False) + self.length_field(), 0, first,
-                          digest=self.way == "digests" and 6 <= self.dialect <= 8)
+            self.transfer(
+                self.method,
+                self.path,
+                fields + self.completes(False) + self.length_field(),
+                0,
+                first,
+                digest=self.way == "digests" and 6 <= self.dialect <= 8,
+            )
         else:
-            self.transfer(self.method, self.path, fields + self.completes(True), 0, self.size, whole=True, wait_for_url=True)
+            self.transfer(
+                self.method, self.path, fields + self.completes(True), 0, self.size, whole=True, wait_for_url=True
+            )
 
     def length_field(self):
         return (("Upload-Length", str(self.size)),) if self.dialect >= 6 and self.rng.random() < 0.7 else ()
@@ -286,7 +347,8 @@ class Upload:
         most = 4 * MIB if self.way in ("checksums", "digests") else max(64 * KIB, self.size // 2)
         return min(self.size, offset + self.rng.randint(min(most, 16 * KIB), most))
 
-    # -- offsets, parts, the answer --------------------------------------------------------------------------------------
+    # -- offsets, parts, the answer
+    # --------------------------------------------------------------------------------------
     def retrieve(self):
         """HEAD; or, now and then, the highest offset ever told without asking (a 409 must then tell the right one)."""
         if self.floor and self.rng.random() < self.blind:
@@ -295,8 +357,15 @@ class Upload:
             return
         with self.wire() as wire:
             override = self.tus and self.way == "override"
-            wire.send(head(self.location, "POST" if override else "HEAD", self.version() + self.fields_of_each()
-                           + ((("X-HTTP-Method-Override", "HEAD"), ("Content-Length", "0")) if override else ())))
+            wire.send(
+                head(
+                    self.location,
+                    "POST" if override else "HEAD",
+                    self.version()
+                    + self.fields_of_each()
+                    + ((("X-HTTP-Method-Override", "HEAD"), ("Content-Length", "0")) if override else ()),
+                )
+            )
             answer = wire.answer("HEAD")
         if answer.status in (200, 204):
             offset = number(answer.get("Upload-Offset"))
@@ -304,7 +373,12 @@ class Upload:
                 return self.odd("HEAD", answer)
             self.told(offset, "HEAD")
             self.offset, self.trusted = offset, True
-            if self.tus and offset == self.size and not self.concat and not (self.way == "deferred" and not answer.get("Upload-Length")):
+            if (
+                self.tus
+                and offset == self.size
+                and not self.concat
+                and not (self.way == "deferred" and not answer.get("Upload-Length"))
+            ):
                 self.fetch()
             elif self.tus and offset == self.size and self.concat:
                 self.result = "stored"
@@ -339,8 +413,15 @@ class Upload:
         method = "PATCH"
         if self.tus and self.way == "override":
             method, extra = "POST", extra + (("X-HTTP-Method-Override", "PATCH"),)
-        self.transfer(method, self.location, self.version() + self.fields_of_each() + (("Upload-Offset", str(start)),) + extra,
-                      start, end, whole=last, digest=digest)
+        self.transfer(
+            method,
+            self.location,
+            self.version() + self.fields_of_each() + (("Upload-Offset", str(start)),) + extra,
+            start,
+            end,
+            whole=last,
+            digest=digest,
+        )
 
     def hash(self, name, start, end):
         digest = hashlib.new(name)
@@ -406,10 +487,11 @@ class Upload:
             at += count
             self.sent += count
             self.reach = max(self.reach, min(at, self.size))
+
         step = MIB if not self.pace else max(1024, int(self.pace / 20))
         for piece in self.content.pieces(self.base + start, self.base + stop):
             for begin in range(0, len(piece), step):
-                part = piece[begin:begin + step]
+                part = piece[begin : begin + step]
                 if chunked:
                     wire.put(b"%x\r\n" % len(part))
                 if not wire.put(part, left):
@@ -443,12 +525,18 @@ class Upload:
                 pass
             wire.cut(how)
 
-    # -- answers -----------------------------------------------------------------------------------------------------------
+    # -- answers
+    # -----------------------------------------------------------------------------------------------------------
     def judge(self, answer, method, creating, start, end, whole):
         offset = number(answer.get("Upload-Offset"))
         if creating and answer.status == 201:
             self.durable = True
-        if creating and answer.get("Location") and (self.tus or answer.get("X-Origin") is None) and answer.status in (201, 503, 507, 423):
+        if (
+            creating
+            and answer.get("Location")
+            and (self.tus or answer.get("X-Origin") is None)
+            and answer.status in (201, 503, 507, 423)
+        ):
             self.locate(answer.get("Location"), f"the {answer.status}")
         if answer.get("X-Origin") and not (self.tus and answer.get("Pawl-Origin-Status")):
             return self.finished(answer, offset, method)
@@ -467,7 +555,9 @@ class Upload:
                 if self.concat:
                     self.result = "stored"
                 elif answer.get("Pawl-Origin-Status") != str(self.status):
-                    self.wrong(f"a {answer.status} at the end with Pawl-Origin-Status {answer.get('Pawl-Origin-Status')}")
+                    self.wrong(
+                        f"a {answer.status} at the end with Pawl-Origin-Status {answer.get('Pawl-Origin-Status')}"
+                    )
                 else:
                     self.fetch()
             elif whole and not self.tus:
@@ -516,7 +606,7 @@ class Upload:
             self.odd(method, answer)
 
     wait_at_most, stop_at, all_at_creation, blind = 0.5, 0, 0.3, 0.12
-    body_may_be_lost = False                # an origin that dies inside its answer
+    body_may_be_lost = False  # an origin that dies inside its answer
     may_vanish, durable = False, False  # a URL that only a 104 named need not survive a power cut
 
     def odd(self, method, answer):
@@ -536,7 +626,10 @@ class Upload:
         if not self.tus:
             consumed = answer.status not in (401, 429, 503)
             if self.complete(answer) != consumed:
-                self.wrong(f"the origin's {answer.status} came with completeness {answer.get('Upload-Complete')} {answer.get('Upload-Incomplete')}")
+                self.wrong(
+                    f"the origin's {answer.status} came with completeness {answer.get('Upload-Complete')} "
+                    f"{answer.get('Upload-Incomplete')}"
+                )
             if offset != self.size:
                 self.wrong(f"the origin's answer came with Upload-Offset {offset}")
             if not consumed:
@@ -571,22 +664,38 @@ class Upload:
             if self.tus:
                 wire.send(head(self.location, "GET", self.version() + self.fields_of_each()))
                 return wire.answer("GET")
-            fields = self.version() + self.completes(True) + (("Upload-Offset", str(self.size)), ("Content-Length", "0"))
+            fields = (
+                self.version() + self.completes(True) + (("Upload-Offset", str(self.size)), ("Content-Length", "0"))
+            )
             if self.dialect >= 6:
                 fields += (("Content-Type", "application/partial-upload"),)
             wire.send(head(self.location, "PATCH", fields + self.fields_of_each()))
             return wire.answer("PATCH")
 
-    # -- tus concatenation --------------------------------------------------------------------------------------------------
+    # -- tus concatenation
+    # --------------------------------------------------------------------------------------------------
     def run_parts(self, end):
         """Three partial uploads one after the other, each cut as the plan has it, then the final one."""
         if not self.parts:
             bounds = [0, self.size // 3, 2 * self.size // 3, self.size]
             for i in range(3):
                 cuts = [(where - bounds[i], how) for where, how in self.cuts if bounds[i] < where <= bounds[i + 1]]
-                self.parts.append(Upload(self.address, f"{self.key}-{i}", bounds[i + 1] - bounds[i], TUS, "whole", path=self.path,
-                                         cuts=cuts, pace=self.pace, base=bounds[i], content=self.content, concat="partial",
-                                         patience=self.patience))
+                self.parts.append(
+                    Upload(
+                        self.address,
+                        f"{self.key}-{i}",
+                        bounds[i + 1] - bounds[i],
+                        TUS,
+                        "whole",
+                        path=self.path,
+                        cuts=cuts,
+                        pace=self.pace,
+                        base=bounds[i],
+                        content=self.content,
+                        concat="partial",
+                        patience=self.patience,
+                    )
+                )
             self.cuts = []
         for part in self.parts:
             if part.result is None:
@@ -606,7 +715,12 @@ class Upload:
         if self.location is None:
             self.creations = 1  # the same parts joined again are the same upload
             names = " ".join(part.location for part in self.parts)
-            fields = (("X-Test-Key", self.now_key),) + self.fields + self.version() + (("Upload-Concat", f"final;{names}"), ("Content-Length", "0"))
+            fields = (
+                (("X-Test-Key", self.now_key),)
+                + self.fields
+                + self.version()
+                + (("Upload-Concat", f"final;{names}"), ("Content-Length", "0"))
+            )
             with self.wire() as wire:
                 wire.send(head(self.path, "POST", fields))
                 answer = wire.answer("POST")
@@ -641,19 +755,29 @@ def way_for(dialect, rng):
 
 
 def random_cuts(rng, size, least=1, most=20):
-    """1 to 20 cuts at random bytes, each by a reset, a FIN, a half-close, or a connection that stays and is taken over."""
+    """1 to 20 cuts at random bytes, each by a reset, a FIN, a half-close, or a connection that stays and is taken
+    over."""
     hows = ["rst", "rst", "settled", "fin", "fin", "half", "hang"]
-    return [(where, rng.choice(hows)) for where in sorted(rng.randint(1, size) for _ in range(rng.randint(least, most)))]
+    return [
+        (where, rng.choice(hows)) for where in sorted(rng.randint(1, size) for _ in range(rng.randint(least, most)))
+    ]
 
 
 class Listing:
     """What `pawl uploads list` shows, beside the running server or without one."""
 
     def __init__(self, pawl):
-        done = subprocess.run([binary(), "uploads", "list", "--json", "--config", str(pawl.file)], cwd=pawl.folder,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        done = subprocess.run(
+            [binary(), "uploads", "list", "--json", "--config", str(pawl.file)],
+            cwd=pawl.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+        )
         if done.returncode:
-            raise AssertionError(f"pawl uploads list ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}")
+            raise AssertionError(
+                f"pawl uploads list ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
+            )
         self.rows = [json.loads(line) for line in done.stdout.splitlines() if line]
         self.by_id = {row["id"]: row for row in self.rows}
 
@@ -663,5 +787,9 @@ class Listing:
             return self.by_id.get(upload.id, {}).get("state", "not listed")
         if not upload.parts:
             return "never located"
-        states = [row["state"] for row in self.rows if row["target"] == upload.path and row["id"] not in {p.id for p in upload.parts}]
+        states = [
+            row["state"]
+            for row in self.rows
+            if row["target"] == upload.path and row["id"] not in {p.id for p in upload.parts}
+        ]
         return states[0] if len(states) == 1 else f"not known: {states}"

@@ -1,9 +1,12 @@
-"""An origin for uploads, in a process of its own: it hashes bodies as they come, writes down what it saw before it answers, and dies where it is told.
+"""An origin for uploads, in a process of its own: it hashes bodies as they come, writes down what it saw before it
+answers, and dies where it is told.
 
 What a request asks of it stands in its fields, which pawl carries through from the upload's creation:
-X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the first answer
+X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the
+first answer
 to a key only), X-Test-Pace (bytes read a second),
-X-Test-Answer (bytes of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over restarts).
+X-Test-Answer (bytes of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over
+restarts).
 """
 
 import dataclasses
@@ -56,7 +59,9 @@ class Server:
                 raw, buffer = buffer.split(b"\r\n\r\n", 1)
                 lines = raw.decode("latin-1").split("\r\n")
                 method, target, _ = lines[0].split(" ")
-                fields = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])]
+                fields = [
+                    (name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])
+                ]
                 with self.lock:
                     self.serial += 1
                     serial = f"{os.getpid()}.{self.serial}"
@@ -78,11 +83,16 @@ class Server:
         field = dict(fields)
         key, fate = field.get("x-test-key", target), field.get("x-test-die")
         if method in ("OPTIONS", "GET", "HEAD"):
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" if method != "OPTIONS"
-                               else b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: POST, PUT\r\n\r\n")
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+                if method != "OPTIONS"
+                else b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: POST, PUT\r\n\r\n"
+            )
             return buffer
         length = int(field["content-length"]) if "content-length" in field else None
-        self.note(e="head", n=serial, key=key, length=length, method=method, target=target, fields=fields, t=time.monotonic())
+        self.note(
+            e="head", n=serial, key=key, length=length, method=method, target=target, fields=fields, t=time.monotonic()
+        )
         self.die("head", fate, key)
         if field.get("expect", "").lower() == "100-continue":
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -156,6 +166,7 @@ def read_events(path):
 @dataclasses.dataclass
 class Delivery:
     """One request as the origin saw it."""
+
     serial: str
     key: str
     length: int | None
@@ -163,7 +174,7 @@ class Delivery:
     target: str
     fields: list
     began: float
-    count: int | None = None    # body bytes; None: it was cut short by the origin's own end
+    count: int | None = None  # body bytes; None: it was cut short by the origin's own end
     whole: bool = False
     sha: str = ""
     ended: float | None = None
@@ -178,11 +189,13 @@ class Delivery:
 
 
 class UploadOrigin:
-    """Starts the process; `kill` ends it as a crash does, `start` brings it back on the same port with the same memory."""
+    """Starts the process; `kill` ends it as a crash does, `start` brings it back on the same port with the same
+    memory."""
 
     def __init__(self, folder, hashes=True, small=False, prefix=()):
         """`small`: hardly anything waits in the kernel unread, so that what it died before was not sent."""
         from .process import free_port
+
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.record = self.folder / "origin.jsonl"
@@ -199,6 +212,7 @@ class UploadOrigin:
 
     def start(self):
         from .process import LIVING
+
         command = self.prefix + [sys.executable, __file__, str(self.port), str(self.record)] + self.options
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         LIVING.add(self.process)
@@ -211,6 +225,7 @@ class UploadOrigin:
 
     def kill(self):
         from .process import LIVING
+
         if self.process is not None:
             if self.process.poll() is None:
                 self.process.kill()
@@ -236,8 +251,15 @@ class UploadOrigin:
         found = {}
         for event in read_events(self.record):
             if event["e"] == "head":
-                found[event["n"]] = Delivery(event["n"], event["key"], event["length"], event["method"], event["target"],
-                                             event["fields"], event["t"])
+                found[event["n"]] = Delivery(
+                    event["n"],
+                    event["key"],
+                    event["length"],
+                    event["method"],
+                    event["target"],
+                    event["fields"],
+                    event["t"],
+                )
             elif event["e"] == "end":
                 each = found[event["n"]]
                 each.count, each.whole, each.sha, each.ended = event["count"], event["whole"], event["sha"], event["t"]

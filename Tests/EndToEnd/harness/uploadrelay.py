@@ -1,4 +1,5 @@
-"""A relay before pawl that cuts uploads: it counts body bytes on their way up, and notes what was asked and answered. TLS ends in it and
+"""A relay before pawl that cuts uploads: it counts body bytes on their way up, and notes what was asked and answered.
+TLS ends in it and
 begins anew.
 """
 
@@ -37,9 +38,23 @@ class Message:
         return int(self.line.split(" ")[1])
 
     def __repr__(self):
-        kept = ("content-length", "transfer-encoding", "content-type", "location", "tus-resumable", "retry-after", "origin", "pawl-origin-status",
-                "x-http-method-override", "access-control-allow-origin", "access-control-request-method", "expect")
-        shown = [f"{key}: {value}" for key, value in self.fields if key.lower().startswith("upload-") or key.lower() in kept]
+        kept = (
+            "content-length",
+            "transfer-encoding",
+            "content-type",
+            "location",
+            "tus-resumable",
+            "retry-after",
+            "origin",
+            "pawl-origin-status",
+            "x-http-method-override",
+            "access-control-allow-origin",
+            "access-control-request-method",
+            "expect",
+        )
+        shown = [
+            f"{key}: {value}" for key, value in self.fields if key.lower().startswith("upload-") or key.lower() in kept
+        ]
         return f"#{self.number} {self.line} [{'; '.join(shown)}] body={self.body}"
 
 
@@ -103,7 +118,8 @@ class Scanner:
 
 class UploadRelay:
     """`cuts`: a row of (bytes of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
-    seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: bytes a second, all
+    seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: bytes
+    a second, all
     connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None, over="clear"):
@@ -142,7 +158,9 @@ class UploadRelay:
             with self.lock:
                 self.connections += 1
                 number = self.connections
-            threading.Thread(target=Frames if self.over in ("h2", "h2c") else Connection, args=(self, client, number), daemon=True).start()
+            threading.Thread(
+                target=Frames if self.over in ("h2", "h2c") else Connection, args=(self, client, number), daemon=True
+            ).start()
 
 
 class Connection:
@@ -211,7 +229,11 @@ class Connection:
                     self.server.sendall(data[:may])
                     data = data[may:]
                     with self.relay.lock:
-                        cut = self.relay.cuts.pop(0) if self.relay.cuts and limit is not None and self.relay.body >= self.relay.cuts[0][0] else None
+                        cut = (
+                            self.relay.cuts.pop(0)
+                            if self.relay.cuts and limit is not None and self.relay.body >= self.relay.cuts[0][0]
+                            else None
+                        )
                     if cut and cut[1] == "stall":
                         self._stall(cut[2])
                     elif cut:
@@ -243,8 +265,10 @@ class Connection:
                 time.sleep(0.002)
             for each in (self.client, self.server):
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        for each, direction in ((self.server, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR),
-                                (self.client, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR)):
+        for each, direction in (
+            (self.server, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR),
+            (self.client, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR),
+        ):
             self._end(each, direction)
 
     def _stall(self, seconds):
@@ -306,7 +330,9 @@ class Frames(Connection):
 
     def _scanners(self):
         self.asked, self.answered = {}, {}
-        return FrameScanner(self._stream_request, self._stream_body, True), FrameScanner(self._stream_answer, self._stream_answer_body, False)
+        return FrameScanner(self._stream_request, self._stream_body, True), FrameScanner(
+            self._stream_answer, self._stream_answer_body, False
+        )
 
     def _stream_request(self, stream, head, ended):
         if stream in self.asked:  # trailers

@@ -1,4 +1,5 @@
-"""Resumable uploads as bytes on a socket: the interop versions of the IETF draft, tus, cut connections, and origins for them."""
+"""Resumable uploads as bytes on a socket: the interop versions of the IETF draft, tus, cut connections, and origins for
+them."""
 
 import base64
 import hashlib
@@ -19,12 +20,25 @@ FINAL = 11
 PREFIX = "/.pawl/uploads/"
 NO_STORE = (("Cache-Control", "no-store"),)
 LIMIT_KEYS = {"max-size", "min-size", "max-append-size", "min-append-size", "max-age", "expires"}
-STATE_FIELDS = ("upload-draft-interop-version", "upload-complete", "upload-incomplete", "upload-offset", "upload-length",
-                "incremental", "expect", "tus-resumable", "upload-metadata", "upload-concat", "upload-checksum",
-                "upload-defer-length", "x-http-method-override")
+STATE_FIELDS = (
+    "upload-draft-interop-version",
+    "upload-complete",
+    "upload-incomplete",
+    "upload-offset",
+    "upload-length",
+    "incremental",
+    "expect",
+    "tus-resumable",
+    "upload-metadata",
+    "upload-concat",
+    "upload-checksum",
+    "upload-defer-length",
+    "x-http-method-override",
+)
 
 
 # -- what is said ------------------------------------------------------------------------------------------------------
+
 
 class Fields(list):
     """Field lines in their order, found without regard to case."""
@@ -114,10 +128,14 @@ def token_of(location):
 
 def bearer(subject, issue=1, issuer="https://issuer.test"):
     """A Bearer JWT of `subject`; `issue` numbers refreshed ones."""
+
     def part(value):
         return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).decode().rstrip("=")
-    return f"Bearer {part({'alg': 'HS256', 'typ': 'JWT'})}." \
-           f"{part({'iss': issuer, 'sub': subject, 'iat': 1000 + issue, 'jti': f'j{issue}'})}.c2ln{issue:04d}"
+
+    return (
+        f"Bearer {part({'alg': 'HS256', 'typ': 'JWT'})}."
+        f"{part({'iss': issuer, 'sub': subject, 'iat': 1000 + issue, 'jti': f'j{issue}'})}.c2ln{issue:04d}"
+    )
 
 
 def basic(name, word):
@@ -125,8 +143,10 @@ def basic(name, word):
 
 
 def metadata(**pairs):
-    return ",".join(f"{key} {base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()}".rstrip()
-                    for key, value in pairs.items())
+    return ",".join(
+        f"{key} {base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()}".rstrip()
+        for key, value in pairs.items()
+    )
 
 
 def checksum(name, data):
@@ -145,12 +165,13 @@ def chunks(data, *sizes, trailers=()):
     out, at = b"", 0
     for size in [*sizes, len(data) - sum(sizes)]:
         if size > 0:
-            out += b"%x\r\n" % size + data[at:at + size] + b"\r\n"
+            out += b"%x\r\n" % size + data[at : at + size] + b"\r\n"
             at += size
     return out + b"0\r\n" + b"".join(f"{n}: {v}\r\n".encode() for n, v in trailers) + b"\r\n"
 
 
 # -- clients -----------------------------------------------------------------------------------------------------------
+
 
 class Upload(Client):
     """One connection; heads and bodies leave it separately, and interim answers can be waited for."""
@@ -163,16 +184,34 @@ class Upload(Client):
         self.method = method
         self.send(head_octets(target, method, fields, None, host, version))
 
-    def create(self, dialect, done=True, length=None, fields=(), target="/in", method="POST", host="pawl.test", chunked=False,
-               version="1.1"):
+    def create(
+        self,
+        dialect,
+        done=True,
+        length=None,
+        fields=(),
+        target="/in",
+        method="POST",
+        host="pawl.test",
+        chunked=False,
+        version="1.1",
+    ):
         """The head of a creation."""
         framing = (("Transfer-Encoding", "chunked"),) if chunked else (("Content-Length", str(length or 0)),)
         self.head(target, method, dialect.version + (dialect.completes(done),) + framing + tuple(fields), host, version)
 
     def append(self, dialect, location, offset, length, done=True, fields=(), chunked=False, host="pawl.test"):
         framing = (("Transfer-Encoding", "chunked"),) if chunked else (("Content-Length", str(length)),)
-        self.head(path_of(location), "PATCH", dialect.version + dialect.append_type + (
-            ("Upload-Offset", str(offset)), dialect.completes(done)) + framing + tuple(fields), host)
+        self.head(
+            path_of(location),
+            "PATCH",
+            dialect.version
+            + dialect.append_type
+            + (("Upload-Offset", str(offset)), dialect.completes(done))
+            + framing
+            + tuple(fields),
+            host,
+        )
 
     def interim(self, status=104):
         """The next head, which has to be interim: (status, Fields). 100s are skipped unless asked for."""
@@ -222,9 +261,22 @@ class Upload(Client):
             self.socket.settimeout(8)
 
 
-def ask(address, target, method="GET", fields=(), body=None, timeout=6, host="pawl.test", version="1.1", chunked=False, trailers=(),
-        source=None, how=None):
-    """One request on a connection of its own, from `source`. `body` None sends no Content-Length; `how` as transport.connect takes it."""
+def ask(
+    address,
+    target,
+    method="GET",
+    fields=(),
+    body=None,
+    timeout=6,
+    host="pawl.test",
+    version="1.1",
+    chunked=False,
+    trailers=(),
+    source=None,
+    how=None,
+):
+    """One request on a connection of its own, from `source`. `body` None sends no Content-Length; `how` as
+    transport.connect takes it."""
     fields = tuple(fields)
     with Upload(address, timeout, source, **(how or {})) as client:
         close = (("Connection", "close"),)
@@ -256,8 +308,14 @@ def careful(address, dialect, fields=(), **options):
 
 def append(address, dialect, location, offset, body=b"", done=True, fields=(), plain_type=None, **options):
     kind = dialect.append_type if plain_type is None else (("Content-Type", plain_type),) if plain_type else ()
-    return ask(address, path_of(location), "PATCH", dialect.version + kind + (
-        ("Upload-Offset", str(offset)), dialect.completes(done)) + tuple(fields), body, **options)
+    return ask(
+        address,
+        path_of(location),
+        "PATCH",
+        dialect.version + kind + (("Upload-Offset", str(offset)), dialect.completes(done)) + tuple(fields),
+        body,
+        **options,
+    )
 
 
 def status(address, dialect, location, fields=(), method="HEAD", **options):
@@ -295,11 +353,24 @@ def landed(pawl, size, besides=(), seconds=5, must=True):
 
 
 def running(pawl, besides, seconds=5):
-    """Waits until a body file that was not among `besides` has bytes: the transfer has begun, and no newer request has to come first."""
+    """Waits until a body file that was not among `besides` has bytes: the transfer has begun, and no newer request has
+    to come first."""
     wait_for(lambda: set(body_files(pawl)) - set(besides), seconds, "the first bytes of a transfer", 0.005)
 
 
-def partial(pawl, dialect, body, sent, fields=(), how="fin", target="/in", method="POST", done=True, host="pawl.test", source=None):
+def partial(
+    pawl,
+    dialect,
+    body,
+    sent,
+    fields=(),
+    how="fin",
+    target="/in",
+    method="POST",
+    done=True,
+    host="pawl.test",
+    source=None,
+):
     """A creation of `body` that is cut after `sent` bytes; its Location, once pawl holds these bytes."""
     besides = set(body_files(pawl, sent))
     client = Upload(pawl.address, source=source)
@@ -321,7 +392,14 @@ def tus_create(address, length=None, fields=(), body=None, target="/in", method=
     """POST; with a body the creation carries it."""
     declared = (("Upload-Length", str(length)),) if length is not None else ()
     kind = OCTETS if body is not None and not any(n.lower() == "content-type" for n, _ in fields) else ()
-    return ask(address, target, method, tuple(version) + declared + kind + tuple(fields), body if body is not None else b"", **options)
+    return ask(
+        address,
+        target,
+        method,
+        tuple(version) + declared + kind + tuple(fields),
+        body if body is not None else b"",
+        **options,
+    )
 
 
 def tus_new(address, length=None, fields=(), **options):
@@ -333,8 +411,14 @@ def tus_new(address, length=None, fields=(), **options):
 
 
 def tus_patch(address, location, offset, body=b"", fields=(), version=TUS, kind=OCTETS, method="PATCH", **options):
-    return ask(address, path_of(location), method, tuple(version) + tuple(kind) + (("Upload-Offset", str(offset)),) + tuple(fields), body,
-               **options)
+    return ask(
+        address,
+        path_of(location),
+        method,
+        tuple(version) + tuple(kind) + (("Upload-Offset", str(offset)),) + tuple(fields),
+        body,
+        **options,
+    )
 
 
 def tus_head(address, location, fields=(), version=TUS, **options):
@@ -351,9 +435,12 @@ def tus_delete(address, location, fields=(), **options):
 
 # -- origins -----------------------------------------------------------------------------------------------------------
 
+
 def stored(request):
     """An application that says what it got."""
-    return Resource(b"got %d bytes" % len(request.body), type="text/plain", fields=NO_STORE + (("X-Application", "yes"),))
+    return Resource(
+        b"got %d bytes" % len(request.body), type="text/plain", fields=NO_STORE + (("X-Application", "yes"),)
+    )
 
 
 def turns():
@@ -365,6 +452,7 @@ def turns():
             number = counts.get(request.target, 0)
             counts[request.target] = number + 1
         return number
+
     return turn
 
 
@@ -377,23 +465,28 @@ def script(*answers):
             return Resource(b"", status=405, fields=NO_STORE)
         answer = answers[min(turn(request), len(answers) - 1)]
         return answer(request) if callable(answer) else answer
+
     return reply
 
 
 def on_connection(function):
-    """`function(request, connection, bytes of the body that came with the head)` has the connection; OPTIONS is not known here."""
+    """`function(request, connection, bytes of the body that came with the head)` has the connection; OPTIONS is not
+    known here."""
+
     def reply(request, connection, buffer):
         if request.method == "OPTIONS":
             connection.sendall(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             request.status = 405
             return
         function(request, connection, buffer)
+
     reply.wants_connection = True
     return reply
 
 
 def early(answer, after=0):
     """Answers raw bytes after `after` bytes of the body, without reading on, and closes."""
+
     def reply(request, connection, buffer):
         taken = len(buffer)
         while taken < after:
@@ -406,11 +499,13 @@ def early(answer, after=0):
         request.status = -1
         connection.settimeout(2)
         Origin._drain(connection)
+
     return on_connection(reply)
 
 
 def dies(origin, after=None, then=None, times=1):
-    """Takes `after` bytes of the body (all without), and resets the connection without an answer; `then` answers later requests."""
+    """Takes `after` bytes of the body (all without), and resets the connection without an answer; `then` answers later
+    requests."""
     turn = turns()
 
     def reply(request, connection, buffer):
@@ -430,6 +525,7 @@ def dies(origin, after=None, then=None, times=1):
             taken += len(data)
         request.body_count, request.ended = taken, "rst" if after is None else "broken"
         Origin._reset(connection)
+
     return on_connection(reply)
 
 
@@ -440,10 +536,15 @@ def asked(origin, path="/in"):
 
 def whole(origin, path="/in", method=None):
     """The requests whose body came whole: those an application would have worked on."""
-    return [r for r in asked(origin, path) if (r.status is not None or r.ended == "rst") and (method is None or r.method == method)]
+    return [
+        r
+        for r in asked(origin, path)
+        if (r.status is not None or r.ended == "rst") and (method is None or r.method == method)
+    ]
 
 
 # -- what holds --------------------------------------------------------------------------------------------------------
+
 
 def each(cases, function):
     """Runs `function` for every case and fails with all that were wrong."""
@@ -481,4 +582,3 @@ def secret_in(folder, *secrets):
             data = path.read_bytes()
             found += [f"{path.relative_to(folder)}: {secret[:12]}..." for secret in secrets if secret.encode() in data]
     return found
-

@@ -10,14 +10,43 @@ import urllib.parse
 from .client import Client, get, parse_address
 
 # What a visitor notices of a head. ETag and Accept-Ranges are pawl's to add; a strong tag of the program's stays.
-NOTICED = ("Content-Type", "Content-Encoding", "Content-Disposition", "Content-Language", "Content-Location", "Content-Range", "Cache-Control", "Expires",
-           "Pragma", "Last-Modified", "Location", "Set-Cookie", "WWW-Authenticate", "Allow", "DAV", "Lock-Token", "Retry-After", "Refresh",
-           "Docker-Content-Digest", "Docker-Distribution-Api-Version", "Docker-Upload-UUID", "Range", "Link", "Vary")
+NOTICED = (
+    "Content-Type",
+    "Content-Encoding",
+    "Content-Disposition",
+    "Content-Language",
+    "Content-Location",
+    "Content-Range",
+    "Cache-Control",
+    "Expires",
+    "Pragma",
+    "Last-Modified",
+    "Location",
+    "Set-Cookie",
+    "WWW-Authenticate",
+    "Allow",
+    "DAV",
+    "Lock-Token",
+    "Retry-After",
+    "Refresh",
+    "Docker-Content-Digest",
+    "Docker-Distribution-Api-Version",
+    "Docker-Upload-UUID",
+    "Range",
+    "Link",
+    "Vary",
+)
 # What is another each time: session cookies, tokens in forms, lock tokens, states and numbers of a registry's uploads.
-OTHERS = ((r"(PHPSESSID|session)=[^;\s,]{8,}", r"\1=VALUE"), (r'value="[0-9a-f]{16}"', 'value="TOKEN"'), (r"opaquelocktoken:[-0-9a-f]+", "LOCK"),
-          (r"_state=[^&\s\"]+", "_state=STATE"), (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
-          (r"<(\w+:)?getlastmodified[^<]*<|<(\w+:)?creationdate[^<]*<|<(\w+:)?getetag[^<]*<", "<TIME<"),
-          (r"(nginx|Apache|pawl)/[0-9.]+", "SERVER"), (r"Port \d+", "Port N"))
+OTHERS = (
+    (r"(PHPSESSID|session)=[^;\s,]{8,}", r"\1=VALUE"),
+    (r'value="[0-9a-f]{16}"', 'value="TOKEN"'),
+    (r"opaquelocktoken:[-0-9a-f]+", "LOCK"),
+    (r"_state=[^&\s\"]+", "_state=STATE"),
+    (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
+    (r"<(\w+:)?getlastmodified[^<]*<|<(\w+:)?creationdate[^<]*<|<(\w+:)?getetag[^<]*<", "<TIME<"),
+    (r"(nginx|Apache|pawl)/[0-9.]+", "SERVER"),
+    (r"Port \d+", "Port N"),
+)
 
 
 class Visitor:
@@ -37,7 +66,8 @@ class Visitor:
         self.seen.append((what, self.plain(value) if isinstance(value, str) else value))
 
     def ask(self, what, path, method="GET", fields=(), body=None, form=None, note="all"):
-        """One request with the cookies of before, noted under `what`; the answer. `note`: "all"; "fresh", without dates and tags of what was
+        """One request with the cookies of before, noted under `what`; the answer. `note`: "all"; "fresh", without dates
+        and tags of what was
         just written; "head", without the body; "status" alone."""
         fields = tuple(fields)
         if form is not None:
@@ -70,7 +100,11 @@ class Visitor:
             noted = {"status": answer.status}
         elif note != "head":
             try:
-                noted["body"] = self.plain(answer.body.decode()) if answer.count < 100_000 else hashlib.sha256(answer.body).hexdigest()
+                noted["body"] = (
+                    self.plain(answer.body.decode())
+                    if answer.count < 100_000
+                    else hashlib.sha256(answer.body).hexdigest()
+                )
             except UnicodeDecodeError:
                 noted["body"] = hashlib.sha256(answer.body).hexdigest()
         self.seen.append((what, noted))
@@ -89,7 +123,11 @@ class Visitor:
 
 def differences(alone, through):
     """What is worse in `through` (rows of a Visitor) than in `alone`: lines of text."""
-    lines = [] if [what for what, _ in alone] == [what for what, _ in through] else [f"other steps: {[w for w, _ in alone]} and {[w for w, _ in through]}"]
+    lines = (
+        []
+        if [what for what, _ in alone] == [what for what, _ in through]
+        else [f"other steps: {[w for w, _ in alone]} and {[w for w, _ in through]}"]
+    )
     for (what, one), (_, other) in zip(alone, through):
         if one == other:
             continue

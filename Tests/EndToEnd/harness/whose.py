@@ -1,7 +1,10 @@
-"""Whose answer it was: cells of a large table, an origin that writes on each answer for which request it made it, and who got what.
+"""Whose answer it was: cells of a large table, an origin that writes on each answer for which request it made it, and
+who got what.
 
-A cell is a path of its own with one way of telling users apart, one value of freshness and so on. Three users and one without a name ask for
-it, at once or in turn. Every request carries a number (`X-Ask`), every answer names the user and the number it was made for; reuse.py says which
+A cell is a path of its own with one way of telling users apart, one value of freshness and so on. Three users and one
+without a name ask for
+it, at once or in turn. Every request carries a number (`X-Ask`), every answer names the user and the number it was made
+for; reuse.py says which
 of them others may have been given.
 """
 
@@ -20,13 +23,23 @@ from .origin import Break, Resource, http_date
 from .reuse import Answer, Asked, Settings
 
 # What tells users apart, and the field that the origin sees it in.
-WAYS = {"key": "X-Api-Key", "cookie": "Cookie", "authorization": "Authorization", "certificate": "Client-Cert", "address": "X-Forwarded-For"}
+WAYS = {
+    "key": "X-Api-Key",
+    "cookie": "Cookie",
+    "authorization": "Authorization",
+    "certificate": "Client-Cert",
+    "address": "X-Forwarded-For",
+}
 ADDRESSES = {"ann": "127.0.0.2", "bob": "127.0.0.3", "eve": "127.0.0.4", None: "127.0.0.1"}
 USERS = ("ann", "bob", "eve", None)
-ROUTES = {"plain": Settings(), "ttl": Settings(default_ttl=60), "private": Settings(resume_private=60),
-          "both": Settings(default_ttl=60, resume_private=60)}
+ROUTES = {
+    "plain": Settings(),
+    "ttl": Settings(default_ttl=60),
+    "private": Settings(resume_private=60),
+    "both": Settings(default_ttl=60, resume_private=60),
+}
 VALUES = [(name, fields) for name, fields, _ in reuse.table()]
-SIMPLE = (("plain", "none"), ("ttl", "none"), ("plain", "old"))    # route and validator
+SIMPLE = (("plain", "none"), ("ttl", "none"), ("plain", "old"))  # route and validator
 OLD = 1_780_000_000
 # How long nothing may have come any more before all requests of a step are taken for underway.
 QUIET = 0.06
@@ -35,7 +48,10 @@ QUIET = 0.06
 def settings_of(route):
     """A route's keys as reuse.py has them, in the configuration's words."""
     given = ROUTES[route]
-    return {**({"default-ttl": f"{given.default_ttl}s"} if given.default_ttl else {}), "resume-private": f"{given.resume_private}s" if given.resume_private else "off"}
+    return {
+        **({"default-ttl": f"{given.default_ttl}s"} if given.default_ttl else {}),
+        "resume-private": f"{given.resume_private}s" if given.resume_private else "off",
+    }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,17 +59,17 @@ class Cell:
     number: int
     way: str
     route: str
-    value: int                  # which of VALUES
-    validator: str              # none, strong, weak, old
+    value: int  # which of VALUES
+    validator: str  # none, strong, weak, old
     vary: str | None
     sets_cookie: bool
-    body: str                   # whole; break: the first answer breaks off in its middle; neutral: the same for all users, with 304s
-    second: int | None          # of VALUES: what an answer says that continues, replaces or confirms another one
+    body: str  # whole; break: the first answer breaks off in its middle; neutral: the same for all users, with 304s
+    second: int | None  # of VALUES: what an answer says that continues, replaces or confirms another one
     second_vary: str | None
-    tells_user: bool            # the users' requests have X-User
+    tells_user: bool  # the users' requests have X-User
     size: int
     framing: str
-    how: str                    # at once, in turn
+    how: str  # at once, in turn
 
     @property
     def path(self):
@@ -65,7 +81,15 @@ class Cell:
 
     def __str__(self):
         name = lambda value: "-" if value is None else VALUES[value][0]
-        words = [self.how, self.way, name(self.value), f"validator {self.validator}", f"Vary {self.vary or '-'}", f"settings {self.route}", self.body]
+        words = [
+            self.how,
+            self.way,
+            name(self.value),
+            f"validator {self.validator}",
+            f"Vary {self.vary or '-'}",
+            f"settings {self.route}",
+            self.body,
+        ]
         words += ["Set-Cookie"] if self.sets_cookie else []
         words += [f"then {name(self.second)}, Vary {self.second_vary or '-'}"] if self.second is not None else []
         words += ["X-User"] if self.tells_user else []
@@ -78,17 +102,36 @@ def cells(seed, rounds, ways, how):
     for way in ways:
         for value in range(len(VALUES)):
             for turn in range(rounds):
-                # The first of each are as simple as can be, with each source of freshness: what must be shared is seen there.
+                # The first of each are as simple as can be, with each source of freshness: what must be shared is seen
+                # there.
                 simple = turn < len(SIMPLE)
                 body = "whole" if simple else rng.choice(("whole", "whole", "break", "neutral"))
                 varies = (None, None, WAYS[way], "Cookie", "Authorization", "X-User", "*")
-                second = None if body == "whole" else rng.choice((value, rng.randrange(len(VALUES)), rng.randrange(len(VALUES))))
-                made.append(Cell(
-                    len(made), way, SIMPLE[turn][0] if simple else rng.choice(tuple(ROUTES)), value,
-                    SIMPLE[turn][1] if simple else rng.choice(("none", "strong", "weak", "old")[body == "neutral":]),
-                    None if simple else rng.choice(varies), not simple and rng.random() < 0.25, body, second,
-                    None if second is None else rng.choice(varies), not simple and rng.random() < 0.5,
-                    rng.choice((900, 900, 40_000)), rng.choice(("length", "length", "chunked")), how))
+                second = (
+                    None
+                    if body == "whole"
+                    else rng.choice((value, rng.randrange(len(VALUES)), rng.randrange(len(VALUES))))
+                )
+                made.append(
+                    Cell(
+                        len(made),
+                        way,
+                        SIMPLE[turn][0] if simple else rng.choice(tuple(ROUTES)),
+                        value,
+                        SIMPLE[turn][1]
+                        if simple
+                        else rng.choice(("none", "strong", "weak", "old")[body == "neutral" :]),
+                        None if simple else rng.choice(varies),
+                        not simple and rng.random() < 0.25,
+                        body,
+                        second,
+                        None if second is None else rng.choice(varies),
+                        not simple and rng.random() < 0.5,
+                        rng.choice((900, 900, 40_000)),
+                        rng.choice(("length", "length", "chunked")),
+                        how,
+                    )
+                )
     return made
 
 
@@ -109,14 +152,15 @@ def pages_user(body):
 @dataclasses.dataclass
 class Made:
     """An answer of the origin as it went to pawl."""
-    answer: Answer              # of a 304 with what was stored at first, where it does not say
-    bare: Answer                # as it came
+
+    answer: Answer  # of a 304 with what was stored at first, where it does not say
+    bare: Answer  # as it came
     asked: Asked
     user: str | None
     status: int
     tag: str | None
     broke: bool
-    at: float                   # when, by the monotonic clock
+    at: float  # when, by the monotonic clock
 
 
 class Pages:
@@ -125,8 +169,8 @@ class Pages:
     def __init__(self, origin, certificates=()):
         self.origin, self.cells = origin, {}
         self.names = {f":{base64.b64encode(pair.der()).decode()}:": name for name, pair in dict(certificates).items()}
-        self.made = collections.defaultdict(list)     # (path, number of the asker): what the origin made for it, in order
-        self.asks, self.times = {}, {}                # number: what was asked, and when
+        self.made = collections.defaultdict(list)  # (path, number of the asker): what the origin made for it, in order
+        self.asks, self.times = {}, {}  # number: what was asked, and when
         self.lock, self.coming, self.came = threading.Condition(), 0, 0
         self.heads, self.bodies = threading.Event(), threading.Event()
         self.heads.set()
@@ -173,17 +217,40 @@ class Pages:
         identity = ([("ETag", tag)] if tag else []) + ([("Last-Modified", modified)] if modified else [])
         asked = Asked(tuple((name.lower(), value) for name, value in request.fields))
         gates = ((cell.size // 2, self.bodies),) if cell.how == "at once" else ()
-        resource = Resource(content, ranges=cell.validator == "strong", etag=tag, last_modified=modified, framing=cell.framing, type="text/plain",
-                            fields=tuple(fields), breaks=breaks, gates=gates, conditional=False, status=304 if confirms else None)
+        resource = Resource(
+            content,
+            ranges=cell.validator == "strong",
+            etag=tag,
+            last_modified=modified,
+            framing=cell.framing,
+            type="text/plain",
+            fields=tuple(fields),
+            breaks=breaks,
+            gates=gates,
+            conditional=False,
+            status=304 if confirms else None,
+        )
         part = resource.ranges and not confirms and re.fullmatch(r"bytes=(\d+)-\d*", request.get("Range") or "")
         status = 304 if confirms else 206 if part and request.get("If-Range") in (None, tag) else 200
         with self.lock:
-            made.append(Made(*(Answer(tuple(each + identity), 200, now) for each in (said, fields)), asked, user, status, tag, breaks is not None, time.monotonic()))
+            made.append(
+                Made(
+                    *(Answer(tuple(each + identity), 200, now) for each in (said, fields)),
+                    asked,
+                    user,
+                    status,
+                    tag,
+                    breaks is not None,
+                    time.monotonic(),
+                )
+            )
         return resource
 
     @staticmethod
     def validators(cell, whose):
-        tag = {"strong": f'"{cell.number}-{whose or "nobody"}"', "weak": f'W/"{cell.number}-{whose or "nobody"}"'}.get(cell.validator)
+        tag = {"strong": f'"{cell.number}-{whose or "nobody"}"', "weak": f'W/"{cell.number}-{whose or "nobody"}"'}.get(
+            cell.validator
+        )
         turn = (*USERS, "everybody").index(whose)
         return tag, http_date(OLD + 3600 * turn) if cell.validator == "old" else None
 
@@ -200,10 +267,11 @@ class Pages:
 @dataclasses.dataclass
 class Got:
     """What a client was given."""
+
     number: int
     user: str | None
     response: object
-    kind: str = "plain"         # plain, tag: a range by the tag of another's answer
+    kind: str = "plain"  # plain, tag: a range by the tag of another's answer
 
 
 class People:
@@ -256,7 +324,11 @@ class People:
     def take(self, begun):
         cell, user, number, client, kind = begun
         response = client.response()
-        if response.ended == "message" and response.framing in ("length", "chunked", "none") and (response.get("Connection") or "").lower() != "close":
+        if (
+            response.ended == "message"
+            and response.framing in ("length", "chunked", "none")
+            and (response.get("Connection") or "").lower() != "close"
+        ):
             with self.lock:
                 self.idle[self.key(cell, user)].append(client)
         else:
@@ -270,11 +342,12 @@ class People:
 
 
 def at_once(people, pages, cell_list, rng, width=40):
-    """Per cell two ask together while the origin thinks, two more while its answer is on the way; what is the same for all has been asked for
+    """Per cell two ask together while the origin thinks, two more while its answer is on the way; what is the same for
+    all has been asked for
     once before. {cell: what they got}"""
     results = {}
     for at in range(0, len(cell_list), width):
-        batch = cell_list[at:at + width]
+        batch = cell_list[at : at + width]
         begun = [people.ask(cell, rng.choice(USERS)) for cell in batch if cell.body == "neutral"]
         results |= {each[0]: [people.take(each)] for each in begun}
         begun.clear()
@@ -309,6 +382,7 @@ def in_turn(people, cell_list, rng, threads=4):
                     got.append(people.take(people.ask(cell, user, (("If-None-Match", tag),))))
             got += [people.take(people.ask(cell, user)) for user in orders[cell][4:]]
         return cell, got + by_tag(people, cell, got)
+
     with ThreadPoolExecutor(threads) as pool:
         return dict(pool.map(one, cell_list))
 
@@ -319,5 +393,15 @@ def by_tag(people, cell, got):
         return []
     answered = {each.user: each for each in got if each.response.status == 200 and each.response.get("ETag")}
     names = [user for user in USERS if user in answered]
-    return [people.take(people.ask(cell, user, (("Range", f"bytes={cell.size // 2}-"), ("If-Range", answered[other].response.get("ETag"))), "tag"))
-            for user, other in zip(names, names[1:] + names[:1]) if len(names) > 1]
+    return [
+        people.take(
+            people.ask(
+                cell,
+                user,
+                (("Range", f"bytes={cell.size // 2}-"), ("If-Range", answered[other].response.get("ETag"))),
+                "tag",
+            )
+        )
+        for user, other in zip(names, names[1:] + names[:1])
+        if len(names) > 1
+    ]

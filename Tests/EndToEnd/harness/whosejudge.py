@@ -1,4 +1,5 @@
-"""What people were given in the cells of whose.py, against what they may be given: findings, and whether what is for everybody was asked for once."""
+"""What people were given in the cells of whose.py, against what they may be given: findings, and whether what is for
+everybody was asked for once."""
 
 import collections
 import dataclasses
@@ -6,7 +7,7 @@ import random
 import re
 
 from . import certificates, reuse, transport, whose
-from .reuse import Answer, Asked
+from .reuse import Answer
 from .whose import USERS, Cell, Got, page, pages_user
 
 
@@ -46,7 +47,11 @@ def judge_fields(pages, cell, got):
     if source == got.number:
         return None
     judged = brought(pages, cell, got, source)
-    if got.kind == "plain" and named["X-Foo"] == str(source) and any(m.answer.directives.get("private") for m in judged):
+    if (
+        got.kind == "plain"
+        and named["X-Foo"] == str(source)
+        and any(m.answer.directives.get("private") for m in judged)
+    ):
         return "private field", f"X-Foo of request {source}"
     reason = forbidden(pages, cell, got, source, judged)
     return reason and ("leak" if owner(pages, cell, source) != got.user else "unasked", reason)
@@ -76,7 +81,9 @@ def forbidden(pages, cell, got, source, judged):
     for number, each in enumerate(judged):
         # His own he may have as what the parts of it say together (RFC 9111 3.4).
         is_own = each.user == got.user and each.status == 206
-        reason = reuse.may_be_shared(together(judged[:number + 1]) if is_own else each.answer, each.asked, later, cell.settings)
+        reason = reuse.may_be_shared(
+            together(judged[: number + 1]) if is_own else each.answer, each.asked, later, cell.settings
+        )
         # The origin was asked for this request, and said that it is the same, or went on with it.
         was_confirmed = any(m.status in (304, 206) and m.tag == each.tag for m in own)
         if not reason and (usable or was_confirmed):
@@ -92,14 +99,22 @@ def forbidden(pages, cell, got, source, judged):
 
 
 def together(made):
-    """What these answers say, one after the other: fields of a later one replace those of the same name (RFC 9111 3.4)."""
+    """What these answers say, one after the other: fields of a later one replace those of the same name (RFC 9111
+    3.4)."""
     last, names = made[-1].answer, {name for name, _ in made[-1].answer.fields}
-    return Answer(last.fields + tuple(each for m in made[:-1] for each in m.answer.fields if each[0] not in names), last.status, last.date)
+    return Answer(
+        last.fields + tuple(each for m in made[:-1] for each in m.answer.fields if each[0] not in names),
+        last.status,
+        last.date,
+    )
 
 
 def is_usable(cell, made):
-    """Whether what these answers brought is fresh for who asks after the last, as that says by itself, with what was stored, or all do together."""
-    return any(reuse.is_usable_unasked(each, cell.settings) for each in (together(made), made[-1].answer, made[-1].bare))
+    """Whether what these answers brought is fresh for who asks after the last, as that says by itself, with what was
+    stored, or all do together."""
+    return any(
+        reuse.is_usable_unasked(each, cell.settings) for each in (together(made), made[-1].answer, made[-1].bare)
+    )
 
 
 def judge_body(pages, cell, got):
@@ -123,7 +138,7 @@ def part_user(cell, response):
     if not start:
         return None
     for user in (*USERS, "everybody"):
-        if response.body == page(user, cell.size)[int(start[1]):][:len(response.body)]:
+        if response.body == page(user, cell.size)[int(start[1]) :][: len(response.body)]:
             return (user,)
     return None
 
@@ -147,7 +162,10 @@ def fetches(pages, cell, got):
 
 def sections(**more):
     """A route for each of the settings."""
-    routes = {f"route:main/{name}": {"path": f"/{name}/*", **whose.settings_of(name), "client-certificate-field": "on"} for name in whose.ROUTES}
+    routes = {
+        f"route:main/{name}": {"path": f"/{name}/*", **whose.settings_of(name), "client-certificate-field": "on"}
+        for name in whose.ROUTES
+    }
     return {"upstream": {"max-connections": "2048", "resume-attempts": "2"}, "extra": {**routes, **more}}
 
 
@@ -165,8 +183,15 @@ def with_certificates(bench):
     origin, clients, server = bench.origin(), certificates.authority("Authority of clients"), certificates.server()
     pairs = {name: clients.leaf(f"whose-{name}", (), subject=f"/CN={name}", client=True) for name in USERS if name}
     pages = whose.Pages(origin, pairs)
-    section = {"certificate": str(server.certificate), "key": str(server.key), "client-ca": str(clients.file), "client-certificate": "optional"}
-    pawl = bench.pawl(origin, name=f"whose{len(bench.pawls)}", listen={"tls": "main"}, **sections(**{"tls:main": section}))
+    section = {
+        "certificate": str(server.certificate),
+        "key": str(server.key),
+        "client-ca": str(clients.file),
+        "client-certificate": "optional",
+    }
+    pawl = bench.pawl(
+        origin, name=f"whose{len(bench.pawls)}", listen={"tls": "main"}, **sections(**{"tls:main": section})
+    )
     people = whose.People(pawl, pages, {name: presenting(pairs.get(name)) for name in USERS})
     bench.stack.callback(people.close)
     return pages, people
@@ -181,7 +206,8 @@ def presenting(pair):
 
 
 class Outcome:
-    """`found`: Findings; `shared`: origin requests for each cell that must have one; `whole`: how many answers were whole of `answers`."""
+    """`found`: Findings; `shared`: origin requests for each cell that must have one; `whole`: how many answers were
+    whole of `answers`."""
 
     def __init__(self, pages, results):
         self.cells, self.found, self.shared = len(results), [], {}
@@ -191,7 +217,10 @@ class Outcome:
             if count is not None:
                 self.shared[cell] = count
         answers = [each.response for got in results.values() for each in got]
-        self.answers, self.whole = len(answers), sum(each.complete and each.status in (200, 206, 304) for each in answers)
+        self.answers, self.whole = (
+            len(answers),
+            sum(each.complete and each.status in (200, 206, 304) for each in answers),
+        )
 
     @property
     def counts(self):
@@ -206,4 +235,6 @@ def run(pages, people, ways, how, rounds, seed):
     """All cells for these ways and one `how`, asked and judged."""
     cells, rng = whose.cells(seed, rounds, ways, how), random.Random(seed)
     pages.cells.update({cell.path: cell for cell in cells})
-    return Outcome(pages, whose.at_once(people, pages, cells, rng) if how == "at once" else whose.in_turn(people, cells, rng))
+    return Outcome(
+        pages, whose.at_once(people, pages, cells, rng) if how == "at once" else whose.in_turn(people, cells, rng)
+    )

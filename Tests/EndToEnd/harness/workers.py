@@ -1,4 +1,5 @@
-"""Several checks at a time, each in one of a few processes that this one forks: what a check notes about ports and listeners stays its own."""
+"""Several checks at a time, each in one of a few processes that this one forks: what a check notes about ports and
+listeners stays its own."""
 
 import atexit
 import json
@@ -72,7 +73,8 @@ def serve(work, ask, answer):
 
 
 def run(count, rows, work, done):
-    """`work(row)` for every row in one of `count` processes, and `done(row, result)` here as results come. A row that ends its process
+    """`work(row)` for every row in one of `count` processes, and `done(row, result)` here as results come. A row that
+    ends its process
     has failed, and another process goes on."""
     rows, running = list(rows), {}
     while rows or running:

@@ -1,4 +1,6 @@
-"""Uploads FILE to ENDPOINT with resumable-upload, which checks sums and resumes by itself. Usage: with_resumable_upload.py ENDPOINT FILE"""
+"""Uploads FILE to ENDPOINT with resumable-upload, which checks sums and resumes by itself. Usage:
+with_resumable_upload.py ENDPOINT FILE"""
+
 import sys
 
 from resumable_upload import TusClient

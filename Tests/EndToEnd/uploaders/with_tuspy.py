@@ -1,4 +1,6 @@
-"""Uploads FILE to ENDPOINT with tuspy, which resumes by itself. Usage: with_tuspy.py ENDPOINT FILE [checksum] [patient] [store=PATH] [chunk=OCTETS]"""
+"""Uploads FILE to ENDPOINT with tuspy, which resumes by itself. Usage: with_tuspy.py ENDPOINT FILE [checksum] [patient]
+[store=PATH] [chunk=OCTETS]"""
+
 import sys
 
 from tusclient import client
@@ -10,7 +12,13 @@ more = {}
 if "store" in options:
     more = {"store_url": True, "url_storage": filestorage.FileStorage(options["store"])}
 uploader = client.TusClient(endpoint).uploader(
-    path, chunk_size=int(options.get("chunk", 1 << 20)), retries=12, retry_delay=1 if "patient" in options else 0.1, upload_checksum="checksum" in options,
-    metadata={"filename": "with tuspy.bin", "filetype": "video/mp4"}, **more)
+    path,
+    chunk_size=int(options.get("chunk", 1 << 20)),
+    retries=12,
+    retry_delay=1 if "patient" in options else 0.1,
+    upload_checksum="checksum" in options,
+    metadata={"filename": "with tuspy.bin", "filetype": "video/mp4"},
+    **more,
+)
 uploader.upload()
 print(uploader.url, uploader.request.status_code if uploader.request else "-")

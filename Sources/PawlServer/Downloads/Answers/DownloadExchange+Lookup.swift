@@ -57,12 +57,22 @@ extension DownloadExchange {
   }
 
   /// The response that the origin has confirmed to this very client a moment ago. For another range of it the origin is not asked again.
+  /// A newer response takes its place (RFC 9111 §4), unless the request names the older one by its tag.
   private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
     guard asksForPart,
       let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
-      matches(stored), state.responses.contains(where: { $0.body === stored.body }), known(stored).canFinish
+      matches(stored), isCurrent(stored, in: state) || names(stored), known(stored).canFinish
     else { return nil }
     return stored
+  }
+
+  private func isCurrent(_ stored: StoredResponse, in state: borrowing ResourceState) -> Bool {
+    state.variants.response(of: stored.body) != nil
+  }
+
+  /// Whether `If-Range` names a superseded response by its tag.
+  private func names(_ stored: StoredResponse) -> Bool {
+    if case .tag(let tag)? = ifRange { names(stored, tag) } else { false }
   }
 
   /// The key that identifies this client by everything that it shows: URL, owner, credentials, cookies and address.

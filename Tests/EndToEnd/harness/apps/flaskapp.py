@@ -1,4 +1,5 @@
-"""A small Flask application as gunicorn runs it: a login that keeps a session in its cookie, forms with a token, an upload, and downloads by
+"""A small Flask application as gunicorn runs it: a login that keeps a session in its cookie, forms with a token, an
+upload, and downloads by
 send_file (no-cache and a tag) and of an archive that is made anew each time."""
 
 import hashlib
@@ -27,7 +28,9 @@ def form(action, inputs, more=""):
 
 @app.before_request
 def checked():
-    if flask.request.method == "POST" and not hmac.compare_digest(flask.session.get("token", ""), flask.request.form.get("token", "-")):
+    if flask.request.method == "POST" and not hmac.compare_digest(
+        flask.session.get("token", ""), flask.request.form.get("token", "-")
+    ):
         flask.abort(403)
     if flask.request.path.startswith(("/account", "/download", "/export", "/upload")) and "user" not in flask.session:
         return flask.redirect(flask.url_for("login", next=flask.request.path))
@@ -55,8 +58,11 @@ def login():
 
 @app.get("/account")
 def account():
-    return PAGE.format("Account", f'<p id="who">{flask.session["user"]}, {flask.request.cookies.get("theme")}</p>'
-                       + form("/upload", '<input type="file" name="file">', 'enctype="multipart/form-data"'))
+    return PAGE.format(
+        "Account",
+        f'<p id="who">{flask.session["user"]}, {flask.request.cookies.get("theme")}</p>'
+        + form("/upload", '<input type="file" name="file">', 'enctype="multipart/form-data"'),
+    )
 
 
 @app.post("/upload")
@@ -78,14 +84,20 @@ def archive():
     with zipfile.ZipFile(made, "w") as whole:
         whole.writestr("made.txt", str(time.time_ns()))
         whole.write(os.path.join(FOLDER, "file.bin"), "file.bin")
-    return flask.Response(made.getvalue(), mimetype="application/zip", headers={"Content-Disposition": "attachment; filename=archive.zip"})
+    return flask.Response(
+        made.getvalue(), mimetype="application/zip", headers={"Content-Disposition": "attachment; filename=archive.zip"}
+    )
 
 
 @app.get("/export/report.bin")
 def report():
     """Without a validator, and without ranges."""
     with open(os.path.join(FOLDER, "file.bin"), "rb") as opened:
-        return flask.Response(opened.read(), mimetype="application/octet-stream", headers={"Content-Disposition": "attachment; filename=report.bin"})
+        return flask.Response(
+            opened.read(),
+            mimetype="application/octet-stream",
+            headers={"Content-Disposition": "attachment; filename=report.bin"},
+        )
 
 
 @app.get("/attachments/file.bin")
@@ -99,6 +111,7 @@ def events():
         for number in range(3):
             yield f"data: {number}\n\n"
             time.sleep(0.1)
+
     return flask.Response(said(), mimetype="text/event-stream")
 
 

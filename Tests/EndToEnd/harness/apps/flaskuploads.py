@@ -1,4 +1,5 @@
-"""A small Flask application that takes uploads and can not resume them: a form, raw bodies, and who may. Each that came is a line of arrived.jsonl."""
+"""A small Flask application that takes uploads and can not resume them: a form, raw bodies, and who may. Each that came
+is a line of arrived.jsonl."""
 
 import hashlib
 import json
@@ -18,8 +19,10 @@ def arrived(**what):
 
 @app.get("/")
 def start():
-    return ('<!doctype html><title>Uploads</title><form method="post" action="/files" enctype="multipart/form-data">'
-            '<input name="title"><input type="file" name="file"><button>Send</button></form>')
+    return (
+        '<!doctype html><title>Uploads</title><form method="post" action="/files" enctype="multipart/form-data">'
+        '<input name="title"><input type="file" name="file"><button>Send</button></form>'
+    )
 
 
 @app.get("/may-upload")
@@ -31,7 +34,13 @@ def may_upload():
 def form():
     file = flask.request.files["file"]
     data = file.read()
-    return arrived(name=file.filename, title=flask.request.form.get("title"), kind=flask.request.form.get("kind"), size=len(data), sha256=hashlib.sha256(data).hexdigest())
+    return arrived(
+        name=file.filename,
+        title=flask.request.form.get("title"),
+        kind=flask.request.form.get("kind"),
+        size=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+    )
 
 
 @app.post("/videos/<name>")

@@ -106,7 +106,7 @@ let package = Package(
         histogram,
       ]),
     .executableTarget(
-      name: "pawl-bench", dependencies: ["PawlBench", argumentParser], cSettings: cSettings,
+      name: "pawl-bench", dependencies: ["PawlBench", argumentParser], exclude: ["README.md"], cSettings: cSettings,
       swiftSettings: swiftSettings),
 
     .target(

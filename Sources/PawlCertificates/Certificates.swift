@@ -136,7 +136,7 @@ package final class Certificates: Sendable {
   /// Logs problems of files that could be loaded, for instance an OCSP response that belongs to no certificate.
   private func sayDoubts(_ context: TLSServerContext) {
     for doubt in context.warnings {
-      events.log(.warning, "tls-doubtful", ["file": doubt.file ?? "-", "why": doubt.reason])
+      events.log(.warning, "tls-warning", ["file": doubt.file ?? "-", "why": doubt.reason])
     }
   }
 

@@ -276,9 +276,9 @@ package final class Catalogue: @unchecked Sendable {
     let count = kept.reduce(0) { $0 + $1.count }
     guard !error.isCorruptCatalogue, count <= Self.retryLimit else { return abandon(error) }
     unrecorded = count
-    if let unsaid = failures.due("\(error)") {
+    if let omitted = failures.due("\(error)") {
       events.log(
-        .error, "catalogue-failed", ["path": directory, "why": "\(error)", "kept": "\(count)", "unsaid": "\(unsaid)"])
+        .error, "catalogue-failed", ["path": directory, "why": "\(error)", "kept": "\(count)", "omitted": "\(omitted)"])
     }
     retry = kept
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }

@@ -15,7 +15,7 @@ package final class FailureLog: Sendable {
   private struct Entry {
     var saidAt: Monotonic
     var told = 1
-    var unsaid = 0
+    var omitted = 0
   }
 
   package let events: EventLog
@@ -37,7 +37,7 @@ package final class FailureLog: Sendable {
     return said.withLock { said in
       if let entry = said[kind], now - entry.saidAt < pause {
         guard entry.told < most else {
-          said[kind]?.unsaid += 1
+          said[kind]?.omitted += 1
           return nil
         }
         said[kind]?.told += 1
@@ -45,9 +45,9 @@ package final class FailureLog: Sendable {
       }
       if said[kind] == nil, said.count >= Self.limit { said = said.filter { now - $0.value.saidAt < pause } }
       guard said[kind] != nil || said.count < Self.limit else { return nil }
-      let unsaid = said[kind]?.unsaid ?? 0
+      let omitted = said[kind]?.omitted ?? 0
       said[kind] = Entry(saidAt: now)
-      return unsaid
+      return omitted
     }
   }
 }

@@ -14,7 +14,7 @@ struct Pawl: ParsableCommand {
         pawl serve --config /etc/pawl/pawl.ini
 
       Exit status: 0 done, 1 failed while running, 64 wrong use of the command line, 69 an address or a disk \
-      can not be used, 78 the configuration is not valid.
+      cannot be used, 78 the configuration is not valid.
       """,
     version: ComponentVersions.pawl,
     subcommands: [Serve.self, Check.self, Config.self, Uploads.self, Version.self, Demo.self])

@@ -52,7 +52,7 @@ import Testing
     #expect(check.lines == [])
   }
 
-  @Test("an OCSP response and authorities that can not be read are errors, too")
+  @Test("an OCSP response and authorities that cannot be read are errors, too")
   func others() throws {
     let one = maker.make(names: ["a.example"], notAfter: 90 * 86_400)
     let text = maker.write("text", "text")

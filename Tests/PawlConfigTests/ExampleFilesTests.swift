@@ -41,10 +41,10 @@ import Testing
 
   static func contents(_ path: String) -> Result<[UInt8], FileProblem> {
     let descriptor = pawl_open(path, O_RDONLY, 0)
-    guard descriptor >= 0 else { return .failure(FileProblem(reason: "can not be opened")) }
+    guard descriptor >= 0 else { return .failure(FileProblem(reason: "cannot be opened")) }
     defer { close(descriptor) }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     let count = read(descriptor, &buffer, buffer.count)
-    return count < 0 ? .failure(FileProblem(reason: "can not be read")) : .success(Array(buffer[..<count]))
+    return count < 0 ? .failure(FileProblem(reason: "cannot be read")) : .success(Array(buffer[..<count]))
   }
 }

@@ -1,4 +1,4 @@
-/// Bytes that were received but can not be parsed yet are kept in an array until more have come.
+/// Bytes that were received but cannot be parsed yet are kept in an array until more have come.
 extension [UInt8] {
   /// Returns the kept bytes and empties the array. The caller appends again what is still too short.
   mutating func takeKept() -> [UInt8] {

@@ -80,7 +80,7 @@ enum HTTP2Callbacks {
   }
 }
 
-// Outside of the type: a C function pointer can not capture anything.
+// Outside of the type: a C function pointer cannot capture anything.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
 
 private func owner(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Connection? {

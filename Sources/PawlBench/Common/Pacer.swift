@@ -1,5 +1,5 @@
 /// The schedule of an open loop: operations are due at even intervals, whether or not the earlier ones have ended. A server
-/// that stalls can not delay its own measurement (no coordinated omission).
+/// that stalls cannot delay its own measurement (no coordinated omission).
 struct Pacer: Sendable {
   private let start: UInt64
   private let interval: Double

@@ -1,6 +1,6 @@
 /// The URL under load, split into its parts.
 package struct Target: Hashable, Sendable {
-  /// The reason why a URL can not be used.
+  /// The reason why a URL cannot be used.
   package struct Problem: Error, Hashable, CustomStringConvertible {
     package var description: String
   }

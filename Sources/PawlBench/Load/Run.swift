@@ -42,7 +42,7 @@ package final class Run {
   }
 
   /// Performs the run and returns its result.
-  /// - Throws: ``RunProblem`` if the run can not begin.
+  /// - Throws: ``RunProblem`` if the run cannot begin.
   package func perform() throws(RunProblem) -> RunResult {
     if let core = settings.core { try Affinity.pin(to: core) }
     let preparation = Preparation(loop: loop, settings: settings)

@@ -1,4 +1,4 @@
-/// The reason why a process can not be measured.
+/// The reason why a process cannot be measured.
 package enum ProcessError: Error, Hashable, Sendable {
   case noSuchProcess(pid: Int32)
   /// A file in `/proc` does not have the kernel's format.

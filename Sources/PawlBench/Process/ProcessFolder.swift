@@ -70,7 +70,7 @@ package struct ProcessFolder: Sendable {
     return numbers
   }
 
-  /// Reads a file; `nil` if it can not be opened or read: processes may end between two calls.
+  /// Reads a file; `nil` if it cannot be opened or read: processes may end between two calls.
   private func contents(_ name: String) -> [UInt8]? {
     let descriptor = pawl_open(name, O_RDONLY, 0)
     guard descriptor >= 0 else { return nil }

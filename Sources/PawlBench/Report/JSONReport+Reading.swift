@@ -20,7 +20,7 @@ extension JSONReport {
   private static func result(_ object: inout JSONObject) throws(JSONFault) -> RunResult {
     let schema = try object.take("schema")
     guard schema.content == .string(Self.schema) else {
-      throw JSONFault(place: schema.place, reason: "no result of pawl-bench")
+      throw JSONFault(place: schema.place, reason: "not a result of pawl-bench")
     }
     let version = try object.take("version")
     guard try JSONObject.whole(version, "version") == Self.version else {

@@ -1,4 +1,4 @@
-/// The reason why a report can not be read or written.
+/// The reason why a report cannot be read or written.
 package enum ReportError: Error, Hashable, Sendable {
   case cannotRead(path: String, reason: String)
   case cannotWrite(path: String, reason: String)

@@ -31,7 +31,7 @@ struct ReportFigure: Hashable, Sendable {
 struct FigureGroup: Hashable, Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case load = "Load"
-    case latency = "Latency, whole answer"
+    case latency = "Latency, whole response"
     case firstByte = "Latency, first byte"
     case server = "Server"
     case failures = "Failures"

@@ -8,7 +8,7 @@ package enum ReportFile {
   static let limit = 256 << 20
 
   /// Reads a file.
-  /// - Throws: ``ReportError`` if it can not be opened or read, or is larger than any result.
+  /// - Throws: ``ReportError`` if it cannot be opened or read, or is larger than any result.
   package static func read(_ path: String) throws(ReportError) -> [UInt8] {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { throw .cannotRead(path: path, reason: reason()) }

@@ -24,7 +24,7 @@ package enum TableReport {
     }
     if counts.completed == 0 { return "Nothing was completed." }
     let checked = counts.verified > 0 ? "; \(Quantity.bytes.text(counts.verified)) of content were checked" : ""
-    return "All \(all) \(words.many) were answered completely and right\(checked)."
+    return "All \(all) \(words.many) were complete and correct\(checked)."
   }
 
   static func when(_ result: RunResult) -> String {
@@ -61,7 +61,7 @@ package enum TableReport {
 
   private static func padding(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-  /// Replaces control characters, so that text from outside can not move the cursor.
+  /// Replaces control characters, so that text from outside cannot move the cursor.
   static func printable(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "\u{fffd}" : $0 }))
   }

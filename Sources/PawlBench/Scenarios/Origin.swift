@@ -10,7 +10,7 @@ package final class Origin {
   private let counts = Locked(OriginCounts())
 
   /// Listens on `address`; with port 0 the system picks a free port.
-  /// - Throws: ``RunProblem`` if the address is invalid or can not be used.
+  /// - Throws: ``RunProblem`` if the address is invalid or cannot be used.
   package init(listen address: String, threads: Int, core: Int?) throws(RunProblem) {
     guard let first = SocketAddress.parse(address) else {
       throw RunProblem("'\(address)' is no address to listen on, such as 127.0.0.1:8080 or [::1]:0")

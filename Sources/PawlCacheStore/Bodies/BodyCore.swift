@@ -135,15 +135,15 @@ class BodyCore: @unchecked Sendable {
   /// Logs that a body is not stored: once a minute for each reason, with the number of events that were not logged.
   /// - Parameter bytes: the disk space that it needed, with the overhead.
   func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
-    guard let unsaid = failures.due(why) else { return }
-    events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "unsaid": "\(unsaid)"])
+    guard let omitted = failures.due(why) else { return }
+    events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "omitted": "\(omitted)"])
   }
 
   /// Counts and logs an object that was dropped because none of its bytes can be trusted.
   func noteDropped(_ id: ObjectID, _ why: String) {
     counters.withLock { $0.drops += 1 }
-    guard let unsaid = failures.due("dropped \(why)", atMost: FailureLog.few) else { return }
-    events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "unsaid": "\(unsaid)"])
+    guard let omitted = failures.due("dropped \(why)", atMost: FailureLog.few) else { return }
+    events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "omitted": "\(omitted)"])
   }
 
   /// Lends a buffer of one MiB, into which a segment is read back. In the pool.

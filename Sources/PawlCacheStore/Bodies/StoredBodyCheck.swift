@@ -134,7 +134,7 @@ extension StoredBody {
         if state.segments.segment(at: record.offset) == record { state.verified.insert(record.range) }
       }
       return .verified(end: record.end)
-    case .success(false): cut([record], "its digest does not agree")
+    case .success(false): cut([record], "its digest differs")
     case .failure(.system(let call, let path, let errno)) where errno != EIO:
       return .failed("\(StoreError.system(call: call, path: path, errno: errno))")
     case .failure(let error): cut([record], "\(error)")
@@ -224,12 +224,12 @@ extension StoredBody {
     guard outcome.cut > 0 else { return }
     charge.shrink(outcome.freed)
     core.counters.withLock { $0.mendings += 1 }
-    if let unsaid = core.failures.due("damaged \(why)", atMost: FailureLog.few) {
+    if let omitted = core.failures.due("damaged \(why)", atMost: FailureLog.few) {
       core.events.log(
         .warning, "body-damaged",
         [
           "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
-          "unsaid": "\(unsaid)",
+          "omitted": "\(omitted)",
         ])
     }
     core.record(outcome.changes, of: self)

@@ -92,12 +92,12 @@ extension StoredBody {
   }
 
   private func logMended(_ range: Range<UInt64>) {
-    guard let unsaid = core.failures.due("mended", atMost: FailureLog.few) else { return }
+    guard let omitted = core.failures.due("mended", atMost: FailureLog.few) else { return }
     core.events.log(
       .notice, "body-mended",
       [
         "body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)",
-        "unsaid": "\(unsaid)",
+        "omitted": "\(omitted)",
       ])
   }
 }

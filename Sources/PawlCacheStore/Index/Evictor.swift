@@ -79,9 +79,9 @@ extension StoreCore {
     do throws(StoreError) {
       budget.noteFree(try Files.space(of: directory).free)
     } catch {
-      if let unsaid = failures.due("space") {
+      if let omitted = failures.due("space") {
         events.log(
-          .warning, "cache-space-unknown", ["path": directory, "why": "\(error)", "unsaid": "\(unsaid)"])
+          .warning, "cache-space-unknown", ["path": directory, "why": "\(error)", "omitted": "\(omitted)"])
       }
     }
     _ = makeRoom(0)
@@ -89,9 +89,9 @@ extension StoreCore {
 
   /// Logs that a row could not be read. A corrupt catalogue is replaced at the next start.
   func noteReadFailure(_ error: StoreError) {
-    if let unsaid = failures.due("\(error)") {
+    if let omitted = failures.due("\(error)") {
       events.log(
-        .error, "catalogue-read-failed", ["path": directory, "why": "\(error)", "unsaid": "\(unsaid)"])
+        .error, "catalogue-read-failed", ["path": directory, "why": "\(error)", "omitted": "\(omitted)"])
     }
     if error.isCorruptCatalogue { BrokenCatalogue.markBroken(in: directory, events) }
   }

@@ -71,11 +71,11 @@ extension StoreCore {
   func noteUnreadable(_ place: PackPlace) {
     guard let why = unreadable(place) else { return }
     counters.withLock { $0.drops += 1 }
-    guard let unsaid = failures.due("record \(why)", atMost: FailureLog.few) else { return }
+    guard let omitted = failures.due("record \(why)", atMost: FailureLog.few) else { return }
     events.log(
       .warning, "body-dropped",
       [
-        "pack": packs?.path(of: place.pack) ?? "", "offset": "\(place.offset)", "why": why, "unsaid": "\(unsaid)",
+        "pack": packs?.path(of: place.pack) ?? "", "offset": "\(place.offset)", "why": why, "omitted": "\(omitted)",
       ])
   }
 }

@@ -55,8 +55,9 @@ final class OrphanSweep: Sendable {
     if wasEmpty { return }
     // After a catalogue was lost, all its bodies are left over, so this event is limited. Files that pawl has not written are
     // always logged.
-    guard let unsaid = id == nil ? 0 : core.failures.due("no row") else { return }
-    core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it", "unsaid": "\(unsaid)"])
+    guard let omitted = id == nil ? 0 : core.failures.due("no row") else { return }
+    core.events.log(
+      .notice, "body-dropped", ["path": path, "why": "the catalogue has no row for it", "omitted": "\(omitted)"])
   }
 
   private func dropRow(_ row: ObjectIdentity) {

@@ -50,7 +50,7 @@ struct Reunion {
 extension StoreCore {
   /// Gives `kept` the tags of `gone`, which is its beginning up to `end`, and drops `gone` when that is recorded.
   func unite(_ kept: StoredBody, with gone: StoredBody, upTo end: UInt64) {
-    events.log(.info, "bodies-united", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
+    events.log(.info, "bodies-merged", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
     kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in
       drop(gone)
     }

@@ -154,10 +154,10 @@ final class Packs: Sendable {
       budget.chargeWritten(UInt64(size))
       return place
     } catch {
-      if let unsaid = failures.due("append") {
+      if let omitted = failures.due("append") {
         events.log(
           .warning, "pack-write-failed",
-          ["path": directory, "why": "\(error)", "instead": "a file of its own", "unsaid": "\(unsaid)"])
+          ["path": directory, "why": "\(error)", "instead": "a file of its own", "omitted": "\(omitted)"])
       }
       return nil
     }
@@ -318,14 +318,14 @@ final class Packs: Sendable {
 
   /// Logs that a pack, or a part of one, was lost between two runs: up to ``FailureLog/few`` times a minute.
   func noteLoss(_ event: StaticString, _ path: String, _ why: String) {
-    guard let unsaid = failures.due("\(event)", atMost: FailureLog.few) else { return }
-    events.log(.warning, event, ["path": path, "why": why, "unsaid": "\(unsaid)"])
+    guard let omitted = failures.due("\(event)", atMost: FailureLog.few) else { return }
+    events.log(.warning, event, ["path": path, "why": why, "omitted": "\(omitted)"])
   }
 
   /// Logs a failure once a minute, with the number of events that were not logged.
   private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
-    guard let unsaid = failures.due("\(event)") else { return }
-    events.log(.error, event, ["path": path, "why": "\(why)", "unsaid": "\(unsaid)"])
+    guard let omitted = failures.due("\(event)") else { return }
+    events.log(.error, event, ["path": path, "why": "\(why)", "omitted": "\(omitted)"])
   }
 
   /// Closes the packs at the end: nothing is written any more. Blocking.

@@ -189,13 +189,13 @@ extension ConfigurationAssembly {
       report(spool, "expire-after", severity: .warning, "\(times): uploads are collected at max-age")
     }
     for upstream in upstreams where upstream.model.maxSharePerClient == 0 {
-      report(upstream, "max-share-per-client", "0% lets nobody ask anything")
+      report(upstream, "max-share-per-client", "0% would refuse every request")
     }
     for upstream in upstreams where upstream.model.maxSharePerPath == 0 {
-      report(upstream, "max-share-per-path", "0% lets nobody ask anything")
+      report(upstream, "max-share-per-path", "0% would refuse every request")
     }
     for spool in spools where spool.model.maxSharePerClient == 0 {
-      report(spool, "max-share-per-client", "0% lets nobody upload anything")
+      report(spool, "max-share-per-client", "0% would refuse every upload")
     }
   }
 
@@ -205,7 +205,7 @@ extension ConfigurationAssembly {
     for upstream in upstreams where !upstream.refused.contains("url") {
       let nodes = upstream.model.nodes
       if !nodes.isEmpty, nodes.allSatisfy(\.isBackup) {
-        report(upstream, "url", "every url is a backup: one has to be asked first")
+        report(upstream, "url", "every url is a backup: at least one must not be")
       }
       if nodes.count == 1 {
         for key in ["balance", "max-rest", "rest-after-errors"] where upstream.origins[key] != nil {

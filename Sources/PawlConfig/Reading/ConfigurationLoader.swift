@@ -8,7 +8,7 @@ package enum ConfigurationLoader {
     collector.collect(path)
     let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
     var assembly = ConfigurationAssembly(surroundings, origin: origin, issues: collector.issues)
-    // A file that can not be read is one mistake. Without this, everything else would be reported as missing.
+    // A file that cannot be read is one mistake. Without this, everything else would be reported as missing.
     if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
     return try assembly.assemble(collector.sections, files: collector.files)
   }

@@ -2,7 +2,7 @@
 enum INILine: Hashable {
   case section(String)
   case entry(key: String, value: String)
-  /// A line that can not be read, with the reason.
+  /// A line that cannot be read, with the reason.
   case malformed(String)
   /// As ``malformed(_:)``, for a line that begins with `[`.
   case malformedSection(String)

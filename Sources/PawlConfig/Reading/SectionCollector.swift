@@ -21,7 +21,7 @@ struct SectionCollector {
     guard mayOpen(path, includedFrom) else { return }
     switch surroundings.readFile(path) {
     case .failure(let problem):
-      let message = "can not read \(includedFrom == nil ? "the file" : path): \(problem.reason)"
+      let message = "cannot read \(includedFrom == nil ? "the file" : path): \(problem.reason)"
       report(Issue(at: includedFrom ?? .file(path: path, line: 0), message))
     case .success(let bytes):
       files.append(path)

@@ -47,7 +47,7 @@ func readSection<Model>(
     }
     if let earlier = first[key.name], !key.isList {
       issues.append(
-        Issue(at: entry.origin, section: section.label.text, key: key.name, "this key stands already at \(earlier)"))
+        Issue(at: entry.origin, section: section.label.text, key: key.name, "this key is already set at \(earlier)"))
       continue
     }
     readEntry(entry, key, isFirst: first[key.name] == nil, &result, &issues)

@@ -1,6 +1,6 @@
 /// Replaces `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value.
 ///
-/// Works on the value only, after the text was split into lines: the inserted text can not make a section or a key. Inserted
+/// Works on the value only, after the text was split into lines: the inserted text cannot make a section or a key. Inserted
 /// text is not substituted again. A `$` without `{` is an ordinary character.
 struct Substitution {
   let environment: (String) -> String?
@@ -47,7 +47,7 @@ struct Substitution {
 
   private func content(of path: String) throws(BadValue) -> String {
     switch readFile(path) {
-    case .failure(let problem): throw BadValue("can not read \(path): \(problem.reason)")
+    case .failure(let problem): throw BadValue("cannot read \(path): \(problem.reason)")
     case .success(var bytes):
       while bytes.last == 0x0a || bytes.last == 0x0d { bytes.removeLast() }
       guard let text = String(validating: bytes, as: UTF8.self) else { throw BadValue("\(path) is not UTF-8") }

@@ -16,7 +16,7 @@ package struct UploadSettings: Hashable, Sendable {
   /// The slowest rate of an upload; the connection of a slower client is closed.
   package var minRate = Rate(bytes: 1 << 10, per: .seconds(60))
   package var delivery = Delivery.atMostOnce
-  /// The time after which a completed upload that can not be delivered is dropped; `nil`: never.
+  /// The time after which a completed upload that cannot be delivered is dropped; `nil`: never.
   package var forwardGiveUp: Duration?
   /// How long the final response of an upload can be requested again.
   package var responseTTL = Duration.seconds(3600)

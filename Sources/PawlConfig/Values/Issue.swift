@@ -47,7 +47,7 @@ package struct Issue: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A configuration that can not be used, with all mistakes and warnings in the order of the files.
+/// A configuration that cannot be used, with all mistakes and warnings in the order of the files.
 package struct InvalidConfiguration: Error, Hashable, Sendable {
   package var issues: [Issue]
 

@@ -14,7 +14,7 @@ enum Quantity {
   private static let timeUnits: [(name: String, milliseconds: Int64)] = [
     ("ms", 1), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
   ]
-  /// The longest time that a key may have: ten years. Arithmetic on shorter times can not overflow.
+  /// The longest time that a key may have: ten years. Arithmetic on shorter times cannot overflow.
   static let longestTime = Duration.seconds(3650 * 86400)
 
   /// Reads a number of ASCII digits: no sign, no blank, no decimal point.

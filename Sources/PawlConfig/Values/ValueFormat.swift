@@ -54,7 +54,7 @@ struct ValueFormat<Value> {
     }
   }
 
-  /// This format, for a key whose default can not be written as a value.
+  /// This format, for a key whose default cannot be written as a value.
   static func defaulted<Wrapped>(_ format: ValueFormat<Wrapped>, shown: String) -> ValueFormat<Wrapped?>
   where Value == Wrapped? {
     ValueFormat<Wrapped?>(format.expected, show: { $0.map(format.show) ?? shown }) {

@@ -3,16 +3,16 @@ package struct AcceptEncoding: Hashable, Sendable {
   /// A weight in thousandths, the precision of the field (RFC 9110 §12.4.2).
   private typealias Weight = UInt16
   /// The coding is not named.
-  private static let unsaid = Weight.max
+  private static let omitted = Weight.max
   /// The most members that are read; further ones are ignored. Browsers send four or five.
   package static let longest = 32
 
-  private var gzip = unsaid
-  private var brotli = unsaid
-  private var zstd = unsaid
-  private var identity = unsaid
+  private var gzip = omitted
+  private var brotli = omitted
+  private var zstd = omitted
+  private var identity = omitted
   /// The weight of `*`: of all codings that are not named.
-  private var others = unsaid
+  private var others = omitted
   private var left = longest
 
   /// The codings that a request with these fields accepts. Members that are malformed, or name an unknown coding, are ignored. If
@@ -48,7 +48,7 @@ package struct AcceptEncoding: Hashable, Sendable {
       let weight = weight(of: coding)
       if weight > most { (best, most) = (coding, weight) }
     }
-    return identity == Self.unsaid || most >= identity ? best : nil
+    return identity == Self.omitted || most >= identity ? best : nil
   }
 
   /// Whether the request accepts this coding.
@@ -61,8 +61,8 @@ package struct AcceptEncoding: Hashable, Sendable {
       case .brotli: brotli
       case .zstd: zstd
       }
-    if own != Self.unsaid { return own }
-    return others == Self.unsaid ? 0 : others
+    if own != Self.omitted { return own }
+    return others == Self.omitted ? 0 : others
   }
 
   private mutating func read(_ member: Bytes) {

@@ -3,7 +3,7 @@ import CLinux
 /// The number of files and sockets this process may have open.
 package enum DescriptorLimit {
   /// Raises the soft limit to the hard one (`RLIMIT_NOFILE`) and returns the limit in effect.
-  /// - Throws: ``LoopError/system(call:code:)`` if the limit can not be read or set.
+  /// - Throws: ``LoopError/system(call:code:)`` if the limit cannot be read or set.
   @discardableResult
   package static func raise() throws(LoopError) -> UInt64 {
     var limit = rlimit()

@@ -47,7 +47,7 @@ final class OpeningLog: Sendable {
     if left == 0 {
       events.log(level, trouble.event, ["client": client, "why": why])
     } else {
-      events.log(level, trouble.event, ["client": client, "why": why, "others": "\(left)"])
+      events.log(level, trouble.event, ["client": client, "why": why, "omitted": "\(left)"])
     }
   }
 }

@@ -45,7 +45,7 @@ enum Replies {
 
   /// The 412 to a condition that does not hold, or whose minted tag pawl no longer knows.
   static func preconditionFailed() -> Reply {
-    plain(status: 412, sentence: "The condition of this request does not hold, or can not be judged any more.")
+    plain(status: 412, sentence: "The condition of this request does not hold, or cannot be judged any more.")
   }
 
   static func noSite(_ authority: Bytes) -> Reply {
@@ -72,7 +72,7 @@ enum Replies {
 
   /// The 405 to a TRACE that is not forwarded: pawl does not return it, as it may hold credentials (RFC 9110 §9.3.8).
   static func noTrace() -> Reply {
-    var reply = plain(status: 405, sentence: "TRACE ends here and is not answered.")
+    var reply = plain(status: 405, sentence: "TRACE is not supported.")
     reply.head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
     return reply
   }
@@ -87,7 +87,7 @@ enum Replies {
     case .httpResponseTimeout, .connectionReadTimeout: "The server behind this proxy took too long to answer."
     case .connectionTerminated, .httpResponseIncomplete:
       "The server behind this proxy closed the connection before it had answered."
-    case .proxyLoopDetected: "This request goes in a circle between proxies."
+    case .proxyLoopDetected: "This request loops between proxies."
     default: "The server behind this proxy did not give a usable answer."
     }
   }

@@ -74,7 +74,7 @@ private final class Run {
     ServerSignals.notify("STOPPING=1", events)
     events.log(.notice, "draining", ["timeout": "\(configuration.process.drainTimeout)"])
     let timer = loop.makeTimer { [server, events] in
-      events.log(.warning, "drain-timeout", ["why": "cutting what still runs"])
+      events.log(.warning, "drain-timeout", ["why": "transfers that still run are cut"])
       server.cutRemaining()
     }
     timer.schedule(after: configuration.process.drainTimeout)

@@ -115,12 +115,12 @@ final class AuthRequest: OriginExchangeDelegate {
 
   /// Ends without a decision: the response is neither 2xx nor 4xx, or did not come.
   private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
-    if let unsaid = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
+    if let omitted = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
       request.loop.events.log(
         .warning, "auth-request-failed",
         [
           "upstream": request.route.upstreamName, "why": why,
-          "request": String(decoding: request.requestID, as: UTF8.self), "unsaid": "\(unsaid)",
+          "request": String(decoding: request.requestID, as: UTF8.self), "omitted": "\(omitted)",
         ])
     }
     answer(.unavailable, keeping: exchange)

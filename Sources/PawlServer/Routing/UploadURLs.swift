@@ -5,7 +5,7 @@ import PawlUpload
 /// The paths below which upload URLs are: those of the present settings, and those below which earlier URLs are. Decides what may
 /// be an upload's URL, and hides the secret token of one in logs.
 final class UploadURLs: Sendable {
-  /// The most former paths that are remembered though no upload has its URL below them, so that no log shows a token.
+  /// The most former paths that are remembered though the catalogue has no upload with its URL below them, so that no log shows a token.
   static let rememberedLimit = 64
   /// The path of upload URLs where the settings name none.
   static let usual = Array("/.pawl/uploads/".utf8)

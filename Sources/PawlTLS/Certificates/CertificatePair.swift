@@ -37,7 +37,7 @@ struct CertificatePair {
     guard chain.count > 1 else {
       // A private authority may have issued it directly: its clients have that root.
       guard leaf.saysWhereIssuerIs else { return [] }
-      let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it can not verify"
+      let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it cannot verify"
       return [TLSProblem(words, file: file)]
     }
     for (link, next) in zip(chain, chain.dropFirst()) where !link.wasIssued(by: next) {

@@ -66,7 +66,7 @@ struct PEMFile {
     var wasAsked = false
     if let raw = PEM_read_bio_PrivateKey(bio, nil, refusePassword, &wasAsked) { return PrivateKey(adopting: raw) }
     let error = OpenSSLError.take()
-    if wasAsked { throw TLSProblem("the key is encrypted, and there is nobody to ask for its password", file: path) }
+    if wasAsked { throw TLSProblem("the key is encrypted: use a key file without a password", file: path) }
     let isThere = String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains {
       $0.hasPrefix("-----BEGIN ") && $0.contains("PRIVATE KEY-----")
     }

@@ -69,16 +69,16 @@ extension TusDialect {
     case .noSpace: "There is no room for more at the moment; what was received is kept."
     case .tooManyUploads: "There are too many uploads at once."
     case .alreadyComplete: "The upload is complete."
-    case .digestMismatch: "The content is not what its checksum says; none of it was kept."
+    case .digestMismatch: "The content does not match its checksum. It was discarded."
     case .unknownDigest: "The algorithm of the checksum is not known here."
     case .modifiesFinal: "A final upload takes no content; it is made of its parts."
     case .answerIsAnothers:
       "The upload is complete; its answer is given to the credentials that it was created or delivered with."
     case .unfinishedPart: "A part of the final upload is not complete."
-    case .methodNotAllowed: "An upload knows no such method."
+    case .methodNotAllowed: "This method is not allowed for uploads."
     case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."
     case .outcomeUnknown:
-      "The server behind this proxy may have got the upload, and no answer to all of it came; what it did is not known."
+      "The server may have received the upload, but its response did not arrive. The outcome is not known."
     case .originSilent:
       "The server behind this proxy has not said yet whether it takes uploads itself; none was made. Try again."
     case .storage: "The upload could not be stored; what was acknowledged is kept."

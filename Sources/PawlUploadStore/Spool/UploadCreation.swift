@@ -102,7 +102,7 @@ extension SpoolCore {
       upload.noteRecorded(isRecorded, durably: durably)
       if isRecorded {
         let isPossible = upload.state.withLock { $0.making.wasMade() }
-        if !isPossible { events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "made"]) }
+        if !isPossible { events.log(.error, "upload-internal-error", ["upload": id.hex, "event": "made"]) }
         return then(.success(upload))
       }
       undo(upload)

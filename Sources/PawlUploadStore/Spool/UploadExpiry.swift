@@ -132,7 +132,7 @@ extension SpoolCore {
     }
     let excess = max(0, answered.count - settings.maxAnswered)
     for entry in answered.prefix(excess) {
-      entry.upload.remove(.crowdedOut, why: "more were answered than are remembered")
+      entry.upload.remove(.crowdedOut, why: "there are more answered uploads than are kept")
     }
     trimRecords(answered.dropFirst(excess).map(\.upload))
   }

@@ -151,7 +151,9 @@ struct UploadRecovery {
   private func removeOrphans() throws(StoreError) {
     for name in try Files.names(in: core.bodies) where !keptFiles.contains(name) {
       try Files.unlink("\(core.bodies)/\(name)")
-      core.events.log(.notice, "upload-file-dropped", ["path": "\(core.bodies)/\(name)", "why": "no upload has it"])
+      core.events.log(
+        .notice, "upload-file-dropped",
+        ["path": "\(core.bodies)/\(name)", "why": "the catalogue has no upload with it"])
     }
   }
 }

@@ -56,7 +56,7 @@ final class SpoolCore: Sendable {
   /// Logs an event that is impossible in the present phase: a mistake of pawl. It changes nothing.
   func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
     guard step == .impossible else { return }
-    events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "\(event)"])
+    events.log(.error, "upload-internal-error", ["upload": id.hex, "event": "\(event)"])
   }
 
   func submit(_ changes: [UploadChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil) {

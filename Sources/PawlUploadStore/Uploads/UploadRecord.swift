@@ -112,7 +112,7 @@ extension SpoolCore {
       guard isOwn || total.kept > all || total.memory > allMemory else { continue }
       byClient[upload.client] = (use.kept - size.kept, use.memory - size.memory)
       total = (total.kept - size.kept, total.memory - size.memory)
-      upload.remove(.crowdedOut, why: "others need the room")
+      upload.remove(.crowdedOut, why: "the room is needed for newer uploads")
     }
   }
 }

@@ -96,7 +96,7 @@ extension SpooledUpload {
   }
 
   func noteImpossible(_ event: String) {
-    core.events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": event])
+    core.events.log(.error, "upload-internal-error", ["upload": id.hex, "event": event])
   }
 
   /// Closes the file if it is neither read nor written.

@@ -35,7 +35,7 @@ extension RequestParser {
     for line in lines {
       guard case .expect = line.name else { continue }
       guard bytes.equalsIgnoringCase(line.valueRange, "100-continue") else {
-        throw RequestRefusal(417, "The expectation is none that can be met here.")
+        throw RequestRefusal(417, "Only the expectation 100-continue is supported.")
       }
     }
   }

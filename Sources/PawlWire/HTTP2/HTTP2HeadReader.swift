@@ -227,7 +227,7 @@ struct HTTP2HeadReader {
     guard seen.hasExpect else { return }
     for line in lines where line.name == .expect {
       guard storage.span.equalsIgnoringCase(line.valueRange, "100-continue") else {
-        throw RequestRefusal(417, "The expectation is none that can be met here.")
+        throw RequestRefusal(417, "Only the expectation 100-continue is supported.")
       }
     }
   }

@@ -72,7 +72,7 @@ def advice(pawl):
 
 
 @check(
-    "what can not be resumed for lack of a setting is said once an hour, with the lines to write; with them, it is not",
+    "what cannot be resumed for lack of a setting is said once an hour, with the lines to write; with them, it is not",
     area="no-cache",
 )
 def said(bench):
@@ -97,11 +97,11 @@ def said(bench):
     same(
         sorted(advice(pawl)),
         [
-            'notice not-resumable route=main path=/export why=private write="resume-private = 15m" unsaid=0',
-            'notice not-resumable route=main path=/login why=set-cookie write="resume-private = 15m" unsaid=0',
+            'notice not-resumable route=main path=/export why=private write="resume-private = 15m" omitted=0',
+            'notice not-resumable route=main path=/login why=set-cookie write="resume-private = 15m" omitted=0',
             'notice not-resumable route=main path=/secret why=no-store write="resume-private = 15m; '
-            'resume-private-no-store = on" unsaid=0',
-            'notice not-resumable route=main path=/zip why=no-cache write="resume-ttl-no-cache = on" unsaid=0',
+            'resume-private-no-store = on" omitted=0',
+            'notice not-resumable route=main path=/zip why=no-cache write="resume-ttl-no-cache = on" omitted=0',
         ],
         "lines of the log",
     )

@@ -210,4 +210,4 @@ def private_root(bench):
     code, out, err = run_pawl("check", "--config", str(pawl.file), folder=pawl.folder)
     same(code, 0, f"exit code: {(out + err)[-400:]}")
     true("warning" not in out + err and "clients need the certificate of its issuer" in out, f"{(out + err)[-600:]}")
-    true("tls-doubtful" not in pawl.log(), f"{pawl.log()[-400:]}")
+    true("tls-warning" not in pawl.log(), f"{pawl.log()[-400:]}")

@@ -26,7 +26,7 @@ import Testing
     #expect(server.finish() == [])
   }
 
-  @Test("what can not be such a download says why")
+  @Test("what cannot be such a download says why")
   func problems() throws {
     let rows: [(RunSettings.Scenario, String, String)] = [
       (.hit, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "status 404"),

@@ -33,7 +33,7 @@ import Testing
     #expect(result.settings.contains { $0 == ("rate", "100.0/s") })
   }
 
-  @Test("that can not begin says why")
+  @Test("that cannot begin says why")
   func problems() throws {
     let port = ScriptedOrigin.closedPort()
     let closed = RunSettings(scenario: .hit, target: try Target("http://127.0.0.1:\(port)/"))

@@ -80,7 +80,7 @@ import Testing
   @Test(
     "that are not what this program writes are refused with file, line and column",
     arguments: [
-      ("\"schema\": \"pawl-bench\"", "\"schema\": \"wrk\"", 2, 13, "no result of pawl-bench"),
+      ("\"schema\": \"pawl-bench\"", "\"schema\": \"wrk\"", 2, 13, "not a result of pawl-bench"),
       ("\"version\": 1", "\"version\": 2", 3, 14, "only version 1 is known"),
       ("\"label\": \"pawl\"", "\"label\": 5", 5, 12, "label must be a string"),
       ("\"label\": \"pawl\",\n", "", 1, 1, "label is missing"),

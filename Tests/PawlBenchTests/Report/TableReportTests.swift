@@ -85,9 +85,9 @@ import Testing
     result.counts.failures = [:]
     #expect(
       TableReport.verdict(result)
-        == "All 1,000 requests were answered completely and right; 1,000 KiB of content were checked.")
+        == "All 1,000 requests were complete and correct; 1,000 KiB of content were checked.")
     result.counts.verified = 0
-    #expect(TableReport.verdict(result) == "All 1,000 requests were answered completely and right.")
+    #expect(TableReport.verdict(result) == "All 1,000 requests were complete and correct.")
   }
 
   @Test("does not let texts from outside move the cursor")

@@ -60,7 +60,7 @@ import Testing
     #expect(try status("If-None-Match: \"x\"\r\n") == "200")
   }
 
-  @Test("other paths, and what can not be read, are none")
+  @Test("other paths, and what cannot be read, are none")
   func others() {
     for target in ["/", "/bytes", "/bytes/", "/bytes/x", "/bytes/1T", "/bytes/-1", "/byte/1", "bytes/1"] {
       #expect(OriginPlan(target) == nil, "\(target)")

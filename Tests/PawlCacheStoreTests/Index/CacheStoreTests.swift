@@ -201,7 +201,7 @@ import Testing
     #expect(try fixture.first("/a") == nil)
     try fixture.store("/b", pattern(10))
     try fixture.settle()
-    #expect(fixture.logged("body-dropped").filter { $0.contains("no row knows it") }.count == 1)
+    #expect(fixture.logged("body-dropped").filter { $0.contains("the catalogue has no row for it") }.count == 1)
     #expect(try fixture.readAll(#require(try fixture.first("/b")).body) == pattern(10))
   }
 }

@@ -134,7 +134,7 @@ import Testing
       fixture.store.createBody(expected: nil, total: 60 << 20, on: fixture.loop) { done($0) }
     }
     #expect(made == nil)
-    #expect(fixture.logged("body-refused").last?.contains("unsaid=2") == true)
+    #expect(fixture.logged("body-refused").last?.contains("omitted=2") == true)
   }
 
   @Test("room is made again and again, whatever is in use: each new body finds its place")

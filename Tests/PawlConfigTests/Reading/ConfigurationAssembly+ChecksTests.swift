@@ -75,7 +75,7 @@ import Testing
   @Test("a share of nothing is a mistake", arguments: ["max-share-per-client", "max-share-per-path"])
   func noShare(_ key: String) {
     let text = "[upstream:app]\nurl = http://a\n\(key) = 0%\n[site:x]\nupstream = app"
-    #expect(mistakes(in: text) == ["\(Self.file):3: [upstream:app] \(key): 0% lets nobody ask anything"])
+    #expect(mistakes(in: text) == ["\(Self.file):3: [upstream:app] \(key): 0% would refuse every request"])
     #expect(mistakes(in: text.replacing("0%", with: "1%")) == [])
   }
 
@@ -84,7 +84,7 @@ import Testing
     arguments: [
       (
         "url = http://a backup\nurl = http://b backup",
-        ["2: [upstream:app] url: every url is a backup: one has to be asked first"]
+        ["2: [upstream:app] url: every url is a backup: at least one must not be"]
       ),
       ("url = http://a\nurl = http://b weight=2 backup\nbalance = hash\nmax-rest = 1m\nrest-after-errors = 0", []),
       ("url = http://a\nbalance = hash", ["3: [upstream:app] balance: has no effect: there is one url (warning)"]),

@@ -23,11 +23,11 @@ import Testing
     #expect(configuration.caches.map(\.path) == ["pawl-state/cache"])
   }
 
-  @Test("a file that can not be read is one mistake")
+  @Test("a file that cannot be read is one mistake")
   func unreadable() {
     #expect(
       throws: InvalidConfiguration(issues: [
-        Issue(at: .file(path: "/x.ini", line: 0), "can not read the file: No such file or directory")
+        Issue(at: .file(path: "/x.ini", line: 0), "cannot read the file: No such file or directory")
       ])
     ) { try ConfigurationLoader.load(path: "/x.ini", surroundings: surroundings([:])) }
   }

@@ -26,7 +26,7 @@ import Testing
         "[include]\nfiles = a.ini", ["/etc/pawl/a.ini": "[include]\nfiles = pawl.ini"],
         "/etc/pawl/a.ini:2: [include] files: files include each other in a circle: /etc/pawl/pawl.ini -> /etc/pawl/a.ini -> /etc/pawl/pawl.ini"
       ),
-      ("[include]\nfiles = none.ini", [:], "\(file):2: can not read /etc/pawl/none.ini: No such file or directory"),
+      ("[include]\nfiles = none.ini", [:], "\(file):2: cannot read /etc/pawl/none.ini: No such file or directory"),
       (
         "[include]\nfiles =", [:],
         "\(file):2: [include] files: expected files to include, such as conf.d/*.ini, found nothing"
@@ -41,7 +41,7 @@ import Testing
         "[cache]", [:],
         "\(file):1: [cache] expected [cache:NAME]; letters, digits, \".\", \"_\" and \"-\" make a name - did you mean \"cache:default\"?"
       ),
-      ("[pawl]\nworkers = 1\nworkers = 2", [:], "\(file):3: [pawl] workers: this key stands already at \(file):2"),
+      ("[pawl]\nworkers = 1\nworkers = 2", [:], "\(file):3: [pawl] workers: this key is already set at \(file):2"),
       ("[pawl]\n[cache:default]\n[pawl]", [:], "\(file):3: [pawl] this section stands already at \(file):1"),
       ("[pawl]\nworkers = 2 # cores", [:], "\(file):2: [pawl] workers: a comment needs a line of its own"),
       (

@@ -29,7 +29,7 @@ import Testing
     arguments: [
       ("${HOME", BadValue("expected } after ${")),
       ("${NONE}", BadValue("the environment has no variable NONE", suggestion: "${NONE:-default}")),
-      ("${file:/none}", BadValue("can not read /none: Permission denied")),
+      ("${file:/none}", BadValue("cannot read /none: Permission denied")),
       ("${file:/two}", BadValue("/two holds more than one line of text")),
       ("${}", BadValue("expected ${NAME}, ${NAME:-default} or ${file:PATH}, found \"${}\"")),
       ("${A:?x}", BadValue("expected ${NAME}, ${NAME:-default} or ${file:PATH}, found \"${A:?x}\"")),

@@ -109,7 +109,7 @@ import Testing
     #expect(b.compression.types == [.pattern("text/css")] && b.via == .off)
   }
 
-  @Test("what can not have an effect is warned of, once, where it is written")
+  @Test("what cannot have an effect is warned of, once, where it is written")
   func warnings() {
     let place = "/etc/pawl/pawl.ini"
     #expect(

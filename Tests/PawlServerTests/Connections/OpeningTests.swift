@@ -92,7 +92,7 @@ import Testing
     pawl.clock.advance(by: EventBudget.stretch)
     pawl.settle()
     _ = pawl.connect().readToEnd()
-    #expect(pawl.events("proxy-protocol-refused").last == line + " others=5")
+    #expect(pawl.events("proxy-protocol-refused").last == line + " omitted=5")
     #expect(origin.acceptedCount == 0)
     #expect(pawl.onLoop { $0.connections.members.count } == 0)
     #expect(pawl.stop() == [])

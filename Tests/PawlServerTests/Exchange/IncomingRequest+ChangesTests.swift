@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("what is given back is what was taken; a tag of pawl's own can not be")
+  @Test("what is given back is what was taken; a tag of pawl's own cannot be")
   func givingBack() throws {
     let bench = try ServerBench()
     let request = bench.request(.get, "/f", Self.part + [(.ifMatch, "\"a\"")])

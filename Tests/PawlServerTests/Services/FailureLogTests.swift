@@ -28,7 +28,7 @@ import Testing
     for _ in 0..<3 { #expect(pawl.get().status == 502) }
     #expect(
       pawl.events("origin-failed").map { $0.replacing(#/why=("[^"]*"|[^ ]*)/#, with: "why=#") } == [
-        "warning origin-failed upstream=app error=connection_refused why=# status=502 request=r unsaid=0"
+        "warning origin-failed upstream=app error=connection_refused why=# status=502 request=r omitted=0"
       ])
   }
 
@@ -46,7 +46,7 @@ import Testing
     for _ in 0..<2 { #expect(create().status == 429) }
     #expect(
       pawl.events("upload-refused") == [
-        "warning upload-refused upstream=app why=max-uploads-per-client client=127.0.0.1 request=r unsaid=0"
+        "warning upload-refused upstream=app why=max-uploads-per-client client=127.0.0.1 request=r omitted=0"
       ])
   }
 }

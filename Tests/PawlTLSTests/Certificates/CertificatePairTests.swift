@@ -22,7 +22,7 @@ import Testing
     #expect(try warnings([Made.b]) == [] && warnings([Made.ecdsa]) == [])
     #expect(
       try warnings([Made.certificates.make(names: ["c.example"], issuer: Made.middle, saysWhereIssuerIs: true)]) == [
-        "holds no certificate of its issuer (CN=Test Middle): clients that do not have it can not verify"
+        "holds no certificate of its issuer (CN=Test Middle): clients that do not have it cannot verify"
       ])
     #expect(
       try warnings([Made.b, Made.root, Made.middle]) == [

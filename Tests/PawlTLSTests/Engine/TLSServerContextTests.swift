@@ -150,7 +150,7 @@ import Testing
     #expect(load(file, nothing)?.description == "\(nothing): holds no private key")
     #expect(load(broken, key)?.description.hasPrefix("\(broken): certificate 1 is damaged") == true)
     #expect(
-      load(file, locked)?.description == "\(locked): the key is encrypted, and there is nobody to ask for its password")
+      load(file, locked)?.description == "\(locked): the key is encrypted: use a key file without a password")
     for other in [Made.b.key, Made.rsa.key] {
       #expect(load(file, other)?.description == "\(other): the key does not belong to the certificate in \(file)")
     }
@@ -173,7 +173,7 @@ import Testing
     #expect(context.certificates[1].notAfter > wallSeconds() + 86_400 * 29)
     #expect(context.certificates.map(\.missingIssuer) == ["CN=Test Root", nil] && context.warnings == [])
     let advertised = Made.certificates.make(names: ["c.example"], issuer: Made.root, saysWhereIssuerIs: true)
-    let words = "holds no certificate of its issuer (CN=Test Root): clients that do not have it can not verify"
+    let words = "holds no certificate of its issuer (CN=Test Root): clients that do not have it cannot verify"
     #expect(
       try Made.server([Made.section("c", [advertised])]).warnings == [TLSProblem(words, file: advertised.certificate)])
   }

@@ -67,13 +67,13 @@ extension CollapsedFetch {
     guard
       let advice = ResumeAdvice(
         head, framing: framing, to: sent, storability: storability, policy: request.route.policy),
-      let unsaid = downloads.services.shared.advice.due("\(request.route.name) \(advice.why)")
+      let omitted = downloads.services.shared.advice.due("\(request.route.name) \(advice.why)")
     else { return }
     downloads.events.log(
       .notice, "not-resumable",
       [
         "route": request.route.name, "path": request.head.target.prefix { $0 != 0x3f }.text, "why": advice.why,
-        "write": advice.lines.joined(separator: "; "), "unsaid": "\(unsaid)",
+        "write": advice.lines.joined(separator: "; "), "omitted": "\(omitted)",
       ])
   }
 

@@ -87,12 +87,12 @@ extension OriginFetch {
 
   /// Logs that nodes give equal bytes different validators; at most once an hour. Each time another node takes over, this costs a replay.
   func tellNodesDiffer() {
-    guard let unsaid = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
+    guard let omitted = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
     services.events.log(
       .notice, "nodes-tag-differently",
       [
         "upstream": route.upstreamName, "target": base.target.text,
-        "why": "two URLs gave equal bytes under other validators", "unsaid": "\(unsaid)",
+        "why": "two URLs gave equal bytes under other validators", "omitted": "\(omitted)",
       ])
   }
 

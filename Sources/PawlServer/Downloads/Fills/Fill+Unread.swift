@@ -60,7 +60,7 @@ extension Fill {
     }
     if state.goesOnUnread() { fetch.resume() }
     if let least = downloads.abandoned.add(self, of: route.upstream, on: downloads.loop) {
-      least.loop.run { $0.pauseForGood("four-abandoned-fills") }
+      least.loop.run { $0.pauseForGood("too-many-fills-without-readers") }
     }
   }
 

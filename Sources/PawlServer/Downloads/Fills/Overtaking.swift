@@ -36,7 +36,7 @@ final class Overtaking {
     }
     count = 0
     fill.downloads.events.log(
-      .info, "slow-reader-overtaken", ["upstream": fill.route.upstreamName, "body": fill.body.id.hex])
+      .info, "slow-reader-detached", ["upstream": fill.route.upstreamName, "body": fill.body.id.hex])
     fill.body.overtakeSlowReaders()
     fill.readersMoved()
   }

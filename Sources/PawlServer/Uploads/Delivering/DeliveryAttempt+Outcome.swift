@@ -119,7 +119,7 @@ extension DeliveryAttempt {
     step { [self] isRecorded in
       guard !isCut else { return }
       guard isRecorded else {
-        loopUploads.events.log(.error, "upload-step-not-stored", ["upload": id, "step": name])
+        loopUploads.events.log(.error, "upload-record-failed", ["upload": id, "step": name])
         let timer = loop.makeTimer { [weak self] in self?.insist(name, from: phases, step, then: then) }
         timer.schedule(after: DeliveryQueue.storePatience)
         self.timer = timer
@@ -185,7 +185,7 @@ extension DeliveryAttempt {
       .warning, "upload-forward-failed",
       [
         "upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "why": why,
-        "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
+        "next": pause.map { "\($0.wholeSeconds)s" } ?? "on-client-request",
       ])
     let queue = loopUploads.queue
     let wait = { [upload, route] in

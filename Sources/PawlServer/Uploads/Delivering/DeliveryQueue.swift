@@ -138,7 +138,7 @@ final class DeliveryQueue {
         isWaiting ? .notice : .error, "upload-given-up",
         [
           "upload": upload.id.hex, "attempts": "\(upload.attempts)", "last-error": upload.lastError ?? "-",
-          "why": isWaiting ? "its client did not come back" : "it could not be delivered",
+          "why": isWaiting ? "the client did not return after 401" : "it could not be delivered",
         ])
     }
   }

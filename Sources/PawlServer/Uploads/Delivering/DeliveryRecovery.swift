@@ -69,7 +69,7 @@ enum DeliveryRecovery {
       .warning, "upload-waiting",
       [
         "upload": upload.id.hex, "host": head.authority.text, "target": head.target.text,
-        "why": "no site takes its host",
+        "why": "no site is configured for its host",
       ])
   }
 
@@ -90,7 +90,7 @@ enum DeliveryRecovery {
     upload.giveUpAt = nil
     upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
       guard !isRecorded else { return }
-      loop.events.log(.error, "upload-step-not-stored", ["upload": upload.id.hex, "step": "unknown"])
+      loop.events.log(.error, "upload-record-failed", ["upload": upload.id.hex, "step": "unknown"])
       loop.services.perform(after: DeliveryQueue.storePatience) { [unowned loop] in recover(upload, on: loop) }
     }
   }

@@ -214,7 +214,7 @@ final class UploadExchange: Exchange {
   func did(_ step: State.Step, _ event: StaticString) -> Bool {
     if step == .impossible {
       loop.events.log(
-        .error, "upload-event-impossible", ["upload": upload?.id.hex ?? "-", "event": "\(event)"])
+        .error, "upload-internal-error", ["upload": upload?.id.hex ?? "-", "event": "\(event)"])
     }
     return step == .done
   }

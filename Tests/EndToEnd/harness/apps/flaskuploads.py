@@ -1,4 +1,4 @@
-"""A small Flask application that takes uploads and can not resume them: a form, raw bodies, and who may. Each that came
+"""A small Flask application that takes uploads and cannot resume them: a form, raw bodies, and who may. Each that came
 is a line of arrived.jsonl."""
 
 import hashlib

@@ -14,7 +14,7 @@ import Testing
     goOn.open()
     pawl.waitUntilTheFastWaits()
     let late = pawl.advancing {
-      pawl.waitFor("slow-reader-overtaken")
+      pawl.waitFor("slow-reader-detached")
       reading.join()
       return slow.readAnswer()
     }

@@ -15,9 +15,9 @@ import Testing
     let reading = TestThread { answer.withLock { $0 = fast.readAnswer() } }
     goOn.open()
     pawl.waitUntilTheFastWaits()
-    #expect(pawl.events("slow-reader-overtaken") == [])
+    #expect(pawl.events("slow-reader-detached") == [])
     pawl.advancing {
-      pawl.waitFor("slow-reader-overtaken")
+      pawl.waitFor("slow-reader-detached")
       reading.join()
     }
     let whole = answer.withLock { $0 }

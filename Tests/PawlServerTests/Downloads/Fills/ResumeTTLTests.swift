@@ -5,7 +5,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("Stale bytes for those who hold a part of them (resume-ttl)") struct ResumeTTLTests {
-  @Test("with resume-ttl-no-cache also where each use is to be validated, and can not be")
+  @Test("with resume-ttl-no-cache also where each use is to be validated, and cannot be")
   func noCache() throws {
     let bench = try ServerBench()
     let policy = CachePolicy(resumeTTL: 60, resumeTTLNoCache: true)

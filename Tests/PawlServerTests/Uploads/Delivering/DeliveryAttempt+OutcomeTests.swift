@@ -14,10 +14,10 @@ import Testing
     bench.bench.turn { broken.isOpen }
     let catalogue = UploadBench.breakCatalogue(bench.store)
     goOn.open()
-    bench.waitFor("upload-step-not-stored")
+    bench.waitFor("upload-record-failed")
     #expect(upload.status.phase == .sent)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { bench.bench.running.events("upload-step-not-stored").count == 2 }
+    bench.bench.turn { bench.bench.running.events("upload-record-failed").count == 2 }
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
     bench.bench.turn { upload.status.phase == .unknown && bench.bench.serverLoop.uploads.queue.running.isEmpty }
@@ -34,7 +34,7 @@ import Testing
     bench.bench.turn { sent.isOpen }
     let catalogue = UploadBench.breakCatalogue(bench.store)
     goOn.open()
-    bench.waitFor("upload-step-not-stored")
+    bench.waitFor("upload-record-failed")
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
     bench.bench.turn { upload.status.phase == .answered && bench.bench.serverLoop.uploads.queue.running.isEmpty }
@@ -48,7 +48,7 @@ import Testing
       Array("abd".utf8), [(.reprDigest, "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")])
     let catalogue = UploadBench.breakCatalogue(bench.store)
     bench.deliver(upload)
-    bench.waitFor("upload-step-not-stored")
+    bench.waitFor("upload-record-failed")
     #expect(upload.status.phase == .complete)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
@@ -66,7 +66,7 @@ import Testing
     bench.bench.turn { isSent }
     let catalogue = UploadBench.breakCatalogue(bench.store)
     bench.bench.loop.nextTurn { DeliveryRecovery.recover(upload, on: bench.bench.serverLoop.uploads) }
-    bench.waitFor("upload-step-not-stored")
+    bench.waitFor("upload-record-failed")
     #expect(upload.status.phase == .sent)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))

@@ -80,7 +80,7 @@ import Testing
     bench.bench.turn { sent.isOpen }
     let catalogue = UploadBench.breakCatalogue(bench.store)
     goOn.open()
-    bench.waitFor("upload-step-not-stored")
+    bench.waitFor("upload-record-failed")
     #expect(upload.status.phase == .sent && upload.lastRefusal == nil)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))

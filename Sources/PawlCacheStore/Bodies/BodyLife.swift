@@ -77,7 +77,7 @@ enum BodyPlace: Hashable {
 }
 
 /// Whether look-ups find a body.
-enum BodyStanding: UInt8, Hashable {
+enum BodyPublication: UInt8, Hashable {
   /// Not yet in the index: no look-up finds it.
   case unpublished
   /// In the index, and in the catalogue or about to be.
@@ -95,7 +95,7 @@ enum BodyStanding: UInt8, Hashable {
 
   /// Notes that the body was taken out.
   /// - Returns: the standing before; `nil` if it was doomed already.
-  mutating func wasDoomed() -> BodyStanding? {
+  mutating func wasDoomed() -> BodyPublication? {
     defer { self = .doomed }
     return self == .doomed ? nil : self
   }

@@ -2,10 +2,10 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// Everything about a body that changes, behind the body's mutex. ``BodyContent``, ``BodyStanding``, ``BodyReport``,
+/// Everything about a body that changes, behind the body's mutex. ``BodyContent``, ``BodyPublication``, ``BodyReport``,
 /// ``BodySync``, ``BodyMemory`` and ``BodyGrowth`` are its states. They are independent of each other.
 ///
-/// The flags beside them are facts and not states: ``isTagTold``, ``hasStrongValidator``, ``isUseNoted``, ``wasAdmitted``,
+/// The flags beside them are facts and not states: ``isTagSent``, ``hasStrongValidator``, ``isUseNoted``, ``wasAdmitted``,
 /// ``isEditing`` and ``isSteady``.
 struct BodyState {
   var total: UInt64?
@@ -60,7 +60,7 @@ struct BodyState {
   // Recording
   /// The key under which it was published.
   var home: CacheKey?
-  var standing = BodyStanding.unpublished
+  var standing = BodyPublication.unpublished
   /// Its row and tags, until the catalogue or the ledger has them.
   var birth: (row: ObjectRow, tags: [TagRecord])?
   var report = BodyReport.clean
@@ -84,7 +84,7 @@ struct BodyState {
 
   var tags: [TagRecord] = []
   /// Whether a client may have been sent the first of them.
-  var isTagTold = false
+  var isTagSent = false
   /// The newer body that was proven equal up to `limit`: tags that this body gets later are added to that one, too.
   var heir: (body: StoredBody, limit: UInt64, isWhole: Bool)?
   /// Whether the origin's own validator is strong. Then tags name all bytes, held or not.

@@ -86,7 +86,7 @@ extension StoredBody {
   }
 
   /// Logs what was mended since the last time, if anything was.
-  func tellMended() {
+  func logMendedRange() {
     guard let range = state.withLock({ $0.takeMended() }) else { return }
     logMended(range)
   }

@@ -46,7 +46,7 @@ extension StoredBody {
       let areMinted =
         (state.tags.first.map { isMinted($0.tag) } ?? false) && older.first.map { isMinted($0.tag) } ?? false
       let takesName = isWhole && areMinted
-      state.tags.inherit(older, takesName: takesName, isTold: state.isTagTold)
+      state.tags.inherit(older, takesName: takesName, isTold: state.isTagSent)
       return (state.heir, state.isPublished ? state.tags : nil)
     }
     if let heir {
@@ -76,7 +76,7 @@ extension StoredBody {
   /// valid as long as an alias does.
   package var primaryTag: [UInt8] {
     state.withLock { state in
-      state.isTagTold = true
+      state.isTagSent = true
       return state.tags.first?.tag ?? []
     }
   }

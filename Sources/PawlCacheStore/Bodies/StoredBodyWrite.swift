@@ -210,7 +210,7 @@ extension StoredBody {
     guard let outcome else { return false }
     core.budget.release(outcome.released)
     announce(outcome.news)
-    tellMended()
+    logMendedRange()
     wake()
     if outcome.isComplete { promote() }
     return outcome.isComplete
@@ -226,7 +226,7 @@ extension StoredBody {
     }
     core.budget.release(released)
     announce(news)
-    tellMended()
+    logMendedRange()
     wake()
   }
 

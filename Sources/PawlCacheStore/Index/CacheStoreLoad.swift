@@ -42,11 +42,11 @@ extension CacheStore {
 
   private static func loaded(
     _ objects: [PackedObject], of resource: Resource, _ core: StoreCore
-  ) -> (responses: [StoredResponse], forms: [FoundObject]) {
-    var (responses, forms): ([StoredResponse], [FoundObject]) = ([], [])
+  ) -> (responses: [StoredResponse], forms: [FoundForm]) {
+    var (responses, forms): ([StoredResponse], [FoundForm]) = ([], [])
     for object in latest(objects, core) where object.record.row.key == resource.key.bytes {
       if object.record.row.kind == .coded {
-        forms.append(FoundObject(object, core))
+        forms.append(FoundForm(object, core))
       } else if let response = object.load(under: resource.key, core) {
         responses.append(response)
       }
@@ -86,7 +86,7 @@ extension CacheStore {
       for object in rows where object.row.key == resource.key.bytes {
         if core.doomed.withLock({ $0.contains(object.row.number) }) { continue }
         if object.row.kind == .coded {
-          forms.append(FoundObject(object, core))
+          forms.append(FoundForm(object, core))
         } else if let response = BodyLoader(object, core).load(under: resource.key) {
           responses.append(response)
         }
@@ -140,7 +140,7 @@ extension CacheStore {
 }
 
 /// A coded form that was found on disk, and whose base is not known yet.
-struct FoundObject {
+struct FoundForm {
   let row: ObjectRow
   let load: (CacheKey) -> StoredResponse?
   /// Removes the form, because its base is missing.
@@ -226,7 +226,7 @@ struct BodyLoader {
     (state.standing, state.sync) = (.published, .idle)
     state.tags = object.tags
     state.tags.keepToLimit()
-    state.isTagTold = true
+    state.isTagSent = true
     state.hasStrongValidator = head.isStronglyValidated(isPersonal: row.kind == .personal)
     (state.uses, state.usesSeen, state.lastUsed) = (row.uses, row.uses, row.lastUsed)
     state.lastTouch = core.openBodies.now()

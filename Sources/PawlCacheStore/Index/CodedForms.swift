@@ -102,7 +102,7 @@ extension StoreCore {
   }
 
   /// Adds recorded forms to their bases, and removes those without a base. Blocking.
-  func attachForms(_ forms: [FoundObject], to responses: [StoredResponse]) {
+  func attachForms(_ forms: [FoundForm], to responses: [StoredResponse]) {
     for object in forms {
       guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(bytes:)),
         let base = responses.first(where: { $0.body.id == origin.base })?.body

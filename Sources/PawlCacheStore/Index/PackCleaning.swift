@@ -9,7 +9,7 @@ extension StoreCore {
 
   /// The full pack that is emptied first, and its score; `nil` if there is none.
   func oldestPack() -> (pack: Pack, score: EvictionScore)? {
-    guard let pack = packs?.all.first(where: \.isToGo) else { return nil }
+    guard let pack = packs?.all.first(where: \.isRemovable) else { return nil }
     let idle = clock.wallSeconds() - pack.lastWritten
     return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
   }
@@ -129,8 +129,8 @@ extension StoreCore {
   /// Empties one pack of which little still counts, or that never had much. Runs once a second.
   func cleanPacks() {
     guard let packs else { return }
-    if let unknown = packs.all.first(where: { !$0.isCounted && $0.isToGo }) { count(unknown, packs) }
-    let sparse = packs.all.first { $0.isToGo && $0.live < packs.packSize / 100 * Self.leastLive }
+    if let unknown = packs.all.first(where: { !$0.isCounted && $0.isRemovable }) { count(unknown, packs) }
+    let sparse = packs.all.first { $0.isRemovable && $0.live < packs.packSize / 100 * Self.leastLive }
     if let sparse { _ = empty(sparse, keepingAll: true) }
   }
 

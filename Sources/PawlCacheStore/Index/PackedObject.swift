@@ -40,7 +40,7 @@ struct PackedObject {
     state.standing = .published
     state.tags = record.tags
     state.tags.keepToLimit()
-    state.isTagTold = true
+    state.isTagSent = true
     state.hasStrongValidator = head.isStronglyValidated(isPersonal: row.kind == .personal)
     (state.uses, state.usesSeen, state.lastUsed) = (1, 1, row.lastUsed)
     state.lastTouch = core.openBodies.lately

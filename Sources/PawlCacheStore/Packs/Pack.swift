@@ -54,7 +54,7 @@ final class Pack: Sendable {
   func seal() { state.withLock { $0.isSealed = true } }
 
   /// Whether the pack is full and is not being emptied.
-  var isToGo: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
+  var isRemovable: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
 
   /// Notes that the pack is being emptied.
   /// - Returns: `false` if it was being emptied already.

@@ -23,7 +23,7 @@ package final class EventLoop: @unchecked Sendable {
 
   private var isInTurn = false
   private var share = TurnShare()
-  @exclusivity(unchecked) private var expected = ExpectedAnswers()
+  @exclusivity(unchecked) private var expected = AwaitedResponses()
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   @exclusivity(unchecked) private var later: [() -> Void] = []

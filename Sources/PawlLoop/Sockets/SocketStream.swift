@@ -93,8 +93,8 @@ package final class SocketStream {
     event_del(readEvent)
   }
 
-  /// Notes that a request was sent on this connection: the loop serves its response before other sockets (``ExpectedAnswers``).
-  package func expectAnswer() {
+  /// Notes that a request was sent on this connection: the loop serves its response before other sockets (``AwaitedResponses``).
+  package func awaitResponse() {
     loop.preconditionOnLoop()
     guard isReading, !isExpecting, let readEvent else { return }
     isExpecting = loop.expect(readEvent)

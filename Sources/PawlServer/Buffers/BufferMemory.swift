@@ -30,7 +30,7 @@ final class BufferMemory: Sendable {
   var used: Int { state.withLock { $0.used } }
 
   /// Takes further bytes. Returns `false` where the client or the process has reached its limit.
-  /// - Parameter client: its mark (``PlaceAccount``); 0: no client.
+  /// - Parameter client: its mark (``PlaceMarks``); 0: no client.
   func take(_ count: Int, for client: UInt64) -> Bool {
     state.withLock { state in
       let held = client == 0 ? 0 : state.clients[client, default: 0]

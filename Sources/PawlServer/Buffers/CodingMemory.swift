@@ -37,7 +37,7 @@ final class CodingMemory: Sendable {
   /// Takes the memory of one more encoder. Returns `nil` at the limit.
   /// - Parameters:
   ///   - isKept: whether the output is stored; else it goes to one client.
-  ///   - client: its mark (``PlaceAccount``); 0: no client.
+  ///   - client: its mark (``PlaceMarks``); 0: no client.
   func take(for coding: ContentCoding, isKept: Bool, client: UInt64 = 0) -> Share? {
     let cost = Self.cost(of: coding, isKept: isKept)
     let isTaken = state.withLock { state in

@@ -15,7 +15,7 @@ package final class Server: Sendable {
   let services: SharedServices
   let admission: ConnectionAdmission
   let abandoned = AbandonedFillLimiter()
-  let spilledAnswers = SpilledAnswers([:])
+  let oversizedResponses = OversizedResponses([:])
   let certificates: Certificates
   let resolver = Resolver()
   private let parts: Locked<ServerParts>

@@ -61,7 +61,7 @@ extension ServerLoop: RequestDispatch {
       if let cache = request.route.cache {
         return DownloadExchange(counted(request, channel), channel: channel, store: cache, downloads: downloads)
       }
-      if head.method == .get { return UnkeptExchange(request, channel: channel) }
+      if head.method == .get { return UncachedExchange(request, channel: channel) }
     }
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }

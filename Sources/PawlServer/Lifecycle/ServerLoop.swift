@@ -27,7 +27,7 @@ final class ServerLoop {
     self.server = server
     services = LoopServices(loop: loop, shared: server.services, router: router)
     downloads = LoopDownloads(services, abandoned: server.abandoned)
-    uploads = LoopUploads(services, spilledAnswers: server.spilledAnswers)
+    uploads = LoopUploads(services, oversizedResponses: server.oversizedResponses)
     uploads.queue.whenOneEnded = { [unowned self] in
       if services.isEnding { self.server.drained(self) }
     }

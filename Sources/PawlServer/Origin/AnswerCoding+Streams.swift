@@ -79,7 +79,7 @@ extension AnswerCoding {
   private static func share(
     of request: IncomingRequest, _ coding: ContentCoding
   ) -> (CodingMemory.Share, ContentCoding)? {
-    let (memory, client) = (request.loop.shared.codingMemory, PlaceAccount.client(of: request))
+    let (memory, client) = (request.loop.shared.codingMemory, PlaceMarks.client(of: request))
     if let share = memory.take(for: coding, isKept: false, client: client) { return (share, coding) }
     guard coding != .gzip, request.route.compression?.codings.contains(.gzip) == true,
       AcceptEncoding(request.head.fields).accepts(.gzip),

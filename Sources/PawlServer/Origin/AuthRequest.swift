@@ -80,7 +80,7 @@ final class AuthRequest: OriginExchangeDelegate {
   private func start(_ head: RequestHead) {
     let loop = request.loop
     var asked = OriginRequest(head: head, use: .passThrough)
-    asked.holder = PlaceAccount.holder(of: head, for: request)
+    asked.holder = PlaceMarks.holder(of: head, for: request)
     origin = loop.pool(for: request.route.upstream).start(asked, delegate: self)
     let timer = loop.loop.makeTimer { [weak self] in self?.failed("no answer within \(Self.patience)") }
     timer.schedule(after: Self.patience)

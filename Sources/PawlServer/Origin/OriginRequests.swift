@@ -32,7 +32,7 @@ enum OriginRequests {
     }
     MaxForwards.countDown(&fields, request.head.method)
     removeReferer(&fields, request.loop.router.urls)
-    keepOwnTags(&fields)
+    removeMintedTags(&fields)
     if !request.isTrustedPeer { removeForwarded(from: &fields) }
     let saysVia = saysVia(fields, request)
     let authority = KeyAuthority.told(request.head.authority, isSecure: request.isSecure)
@@ -78,7 +78,7 @@ enum OriginRequests {
   private static let tagged = FieldNameSet([.ifRange, .ifNoneMatch])
 
   /// Removes conditions on tags that pawl minted: the origin does not know them, so they are treated as false.
-  private static func keepOwnTags(_ fields: inout Fields) {
+  private static func removeMintedTags(_ fields: inout Fields) {
     guard fields.mayContain(anyOf: tagged) else { return }
     if case .tag(let tag)? = IfRange(fields), AnswerTags.isMinted(tag) {
       fields.removeAll(.ifRange)

@@ -9,8 +9,8 @@ import PawlWire
 /// upgrades, and conditional requests that only the origin can evaluate.
 ///
 /// A slow client, in sending content or in reading the response, holds no place at the origin (``RequestIntake``,
-/// ``AnswerBuffer``). Beyond the limits of those, backpressure goes both ways.
-final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, AnswerBufferHolder {
+/// ``ResponseBuffer``). Beyond the limits of those, backpressure goes both ways.
+final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, ResponseBufferSource {
   /// How long a client that expects `100 (Continue)` waits for the origin's before pawl sends its own.
   private static let continuePatience = Duration.seconds(1)
 
@@ -28,7 +28,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   var waitingTrailers: Fields?
   /// The bytes of the request's content that came so far.
   var received: UInt64 = 0
-  private let answer: AnswerBuffer
+  private let answer: ResponseBuffer
   private(set) var trailers = Fields()
   private(set) var isLive = false
   /// The stored response that a GET would get, if the origin still has the same: HEAD gets its tag.
@@ -36,7 +36,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   /// The same, once the origin's response agrees with it.
   var agreed: StoredResponse?
   private var continueTimer: LoopTimer?
-  private var keptAnswer: KeptPostAnswer?
+  private var keptAnswer: StoredPostResponse?
   private let requestTime: Int64
   weak var consumer: (any BodyConsumer)?
 
@@ -49,7 +49,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     content: SpooledContent? = nil, isStream: Bool = false
   ) {
     (self.request, self.channel, spooled, self.isStream) = (request, channel, content, isStream)
-    answer = AnswerBuffer(for: request)
+    answer = ResponseBuffer(for: request)
     requestTime = request.loop.loop.wallSeconds
     bypass = request.head.method.isRetrieval ? reason.map { CacheStatus(fwd: $0) } : nil
     answer.holder = self
@@ -104,7 +104,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       use == .upload && head.fields.contains(.expect) && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
     let asked = OriginRequest(
-      head: head, use: use, isUpgrade: isUpgrade, holder: PlaceAccount.holder(of: request))
+      head: head, use: use, isUpgrade: isUpgrade, holder: PlaceMarks.holder(of: request))
     if wantsContinue, continueTimer == nil { armContinue() }
     let pool = request.loop.pool(for: request.route.upstream)
     let exchange = atOnce ? pool.prepare(asked, delegate: self) : pool.start(asked, delegate: self)
@@ -158,7 +158,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       head.status != 206 || !AnswerCoding.mayBeHeldCoded(head.fields, by: request)
     else { return askForWhole(instead: exchange) }
     if request.route.uploads != nil, request.head.fields.contains(.tusResumable) {
-      OriginLesson.learn(passed: request, head)
+      OriginProtocolLearning.learn(passed: request, head)
     }
     var reply = OriginRequests.relayed(head)
     bypass.map { status in
@@ -173,7 +173,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
         return channel.reply(Replies.preconditionFailed())
       }
     }
-    keptAnswer = KeptPostAnswer(to: request, head, framing, requestTime: requestTime)
+    keptAnswer = StoredPostResponse(to: request, head, framing, requestTime: requestTime)
     state.answerBegins()
     isLive = exchange.isLive
     let (answered, length) = (reply, length(head, framing))
@@ -202,7 +202,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     let flow = answer.append(bytes)
     keptAnswer?.append(bytes)
     if flow == .pause { exchange.pause() }
-    if !exchange.isDelivering || answer.count >= AnswerBuffer.lowWater { consumer?.bodyIsReady() }
+    if !exchange.isDelivering || answer.count >= ResponseBuffer.lowWater { consumer?.bodyIsReady() }
   }
 
   func exchangeDelivered(_ exchange: OriginExchange) { consumer?.bodyIsReady() }

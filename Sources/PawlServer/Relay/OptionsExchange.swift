@@ -30,7 +30,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     head.fields.removeAll(.expect)
     head.framing = .none
     var asked = OriginRequest(head: head, use: .passThrough)
-    asked.holder = PlaceAccount.holder(of: request)
+    asked.holder = PlaceMarks.holder(of: request)
     origin = request.loop.pool(for: request.route.upstream).start(asked, delegate: self)
     let timer = request.loop.loop.makeTimer { [weak self] in self?.originIsSilent() }
     timer.schedule(after: Self.patience)
@@ -45,7 +45,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
-    OriginLesson.learn(options: request, head)
+    OriginProtocolLearning.learn(options: request, head)
     answer = OriginRequests.relayed(head)
     guard OptionsAnswer.isOwn(instead: head.status, request) else { return }
     // The exchange reads and drops the content by itself, so that the connection can be used again.

@@ -49,7 +49,7 @@ final class Overflow {
 
   /// Makes the file. `nil`: no file could be made.
   /// - Parameter limit: the most bytes in the file.
-  /// - Parameter who: returns the client's mark (``PlaceAccount``), for the bytes that wait in memory.
+  /// - Parameter who: returns the client's mark (``PlaceMarks``), for the bytes that wait in memory.
   init?(
     _ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: LoopServices, who: @escaping () -> UInt64 = { 0 }
   ) {
@@ -64,7 +64,7 @@ final class Overflow {
   convenience init?(for request: IncomingRequest, limit: UInt64) {
     guard let space = request.route.bufferSpace else { return nil }
     let client = UploadClient.counted(request.clientAddress)
-    self.init(space, for: client, limit: limit, on: request.loop) { PlaceAccount.client(of: request) }
+    self.init(space, for: client, limit: limit, on: request.loop) { PlaceMarks.client(of: request) }
   }
 
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }

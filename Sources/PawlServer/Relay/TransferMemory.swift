@@ -17,11 +17,11 @@ struct TransferMemory {
   /// Takes memory until `count` bytes are held. `false`: there is no room for them. Cheap if they are held already, or the loop's
   /// allowance has them.
   mutating func hold(_ count: Int, for request: IncomingRequest) -> Bool {
-    hold(count, on: request.loop) { PlaceAccount.client(of: request) }
+    hold(count, on: request.loop) { PlaceMarks.client(of: request) }
   }
 
   /// The same for a client without a request.
-  /// - Parameter who: returns the client's mark (``PlaceAccount``).
+  /// - Parameter who: returns the client's mark (``PlaceMarks``).
   mutating func hold(_ count: Int, on loop: LoopServices, _ who: () -> UInt64) -> Bool {
     let more = count - lent - taken
     guard more > 0 else { return true }

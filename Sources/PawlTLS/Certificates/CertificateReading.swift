@@ -19,7 +19,7 @@ extension Certificate {
         guard let value = GENERAL_NAME_get0_value(name.assumingMemoryBound(to: GENERAL_NAME.self), &kind) else {
           continue
         }
-        let bytes = asn1Octets(value.assumingMemoryBound(to: ASN1_STRING.self))
+        let bytes = asn1Bytes(value.assumingMemoryBound(to: ASN1_STRING.self))
         if kind == GEN_DNS { found.append((lowercased(bytes), false)) }
         if kind == GEN_IPADD, let text = addressText(bytes) { found.append((text, true)) }
       }
@@ -33,7 +33,7 @@ extension Certificate {
     let index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
     guard index >= 0, let entry = X509_NAME_get_entry(subject, index), let value = X509_NAME_ENTRY_get_data(entry)
     else { return nil }
-    return lowercased(asn1Octets(value))
+    return lowercased(asn1Bytes(value))
   }
 
   var subject: String { nameText(X509_get_subject_name(raw)) }
@@ -112,7 +112,7 @@ func nameText(_ name: OpaquePointer?) -> String {
   return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
 }
 
-func asn1Octets(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+func asn1Bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
   Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
 }
 

@@ -61,11 +61,11 @@ struct OCSPStaple: Hashable, Sendable {
       ASN1_INTEGER_cmp(serial, X509_get0_serialNumber(leaf.raw)) == 0,
       let digest = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(algorithm)))
     else { return false }
-    guard hash({ X509_NAME_digest(X509_get_issuer_name(leaf.raw), digest, $0, $1) }) == asn1Octets(name) else {
+    guard hash({ X509_NAME_digest(X509_get_issuer_name(leaf.raw), digest, $0, $1) }) == asn1Bytes(name) else {
       return false
     }
     guard let issuer else { return true }
-    return hash({ X509_pubkey_digest(issuer.raw, digest, $0, $1) }) == asn1Octets(key)
+    return hash({ X509_pubkey_digest(issuer.raw, digest, $0, $1) }) == asn1Bytes(key)
   }
 
   private static func hash(_ digest: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> CInt) -> [UInt8] {

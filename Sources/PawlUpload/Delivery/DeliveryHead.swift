@@ -35,7 +35,7 @@ package enum DeliveryHead {
   }
 
   /// Adds the fields of a tus creation that has all of the content (tus 1.0.0, creation-with-upload).
-  package static func speakTus(_ fields: inout Fields, length: UInt64, metadata: [UInt8]?) {
+  package static func addTusFields(_ fields: inout Fields, length: UInt64, metadata: [UInt8]?) {
     fields.set(.tusResumable, Array(TusVersion.spoken.utf8))
     fields.set(.uploadLength, length.decimal)
     if let metadata { fields.set(.uploadMetadata, metadata) }

@@ -66,7 +66,7 @@ extension OriginExchange {
     switch result {
     case .drained:
       noteFlushed()
-      if output.isSent, !response.hasBegun { stream?.expectAnswer() }
+      if output.isSent, !response.hasBegun { stream?.awaitResponse() }
     case .blocked: stream?.wantWritable()
     case .failed: break
     case .unreadable(let why): loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: why)) }

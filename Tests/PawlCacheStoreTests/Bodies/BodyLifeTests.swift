@@ -32,7 +32,7 @@ import Testing
 
   @Test("what was taken out is never found again, and is taken out once")
   func standing() {
-    let table: [(BodyStanding, isPublished: Bool, published: BodyStanding, former: BodyStanding?)] = [
+    let table: [(BodyPublication, isPublished: Bool, published: BodyPublication, former: BodyPublication?)] = [
       (.unpublished, true, .published, .unpublished), (.published, true, .published, .published),
       (.doomed, false, .doomed, nil),
     ]

@@ -275,7 +275,7 @@ import Testing
       peer.stream.startReading()
       (peers, ends) = (peers + [peer], ends + [far])
     }
-    if isExpected { peers[2].stream.expectAnswer() }
+    if isExpected { peers[2].stream.awaitResponse() }
     for round in 1...2 {
       for end in ends { #expect(write(end, "x", 1) == 1) }
       wait(loop) { order.count == 3 * round }
@@ -298,7 +298,7 @@ import Testing
       peer.stream.startReading()
       (peers, ends) = (peers + [peer], ends + [far])
     }
-    if awaited > 0 { peers[40].stream.expectAnswer() }
+    if awaited > 0 { peers[40].stream.awaitResponse() }
     // Closed before it comes, it is awaited no more.
     if awaited == 2 { peers[40].stream.close() }
     for end in ends[..<40] { #expect(write(end, "x", 1) == 1) }

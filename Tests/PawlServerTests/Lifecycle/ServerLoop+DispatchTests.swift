@@ -33,7 +33,7 @@ import Testing
     #expect(kind(bench.request(framing: .length(1))) == "ForwardExchange")
     #expect(kind(bench.request(.options, "*")) == "ReplyExchange")
     #expect(kind(bench.request(.options, "/f")) == "OptionsExchange")
-    #expect(kind(bench.request(.get, "/off")) == "UnkeptExchange")
+    #expect(kind(bench.request(.get, "/off")) == "UncachedExchange")
     #expect(kind(bench.request(.head, "/off")) == "ForwardExchange")
   }
 

@@ -91,7 +91,7 @@ extension HTTP1Connection: BodyConsumer {
           return false
         }
         // What the client sent before the connection broke may be a complete request or upload: it is still read.
-        state.clientGoesDeaf()
+        state.writeFailed()
         busy.turn.outputSent = busy.output.count
       }
     }

@@ -136,7 +136,7 @@ struct HTTP1State {
   }
 
   /// A write failed before the final response: no more interim responses are sent.
-  mutating func clientGoesDeaf() {
+  mutating func writeFailed() {
     if turn.answer == .awaited { turn.answer = .unheard }
   }
 

@@ -39,7 +39,7 @@ final class CacheReader: BodySource {
   /// The hash and the last bytes of what was sent from the memory window, because the disk does not take the body.
   private var given: DeliveredMemory?
   /// Brings the rest for this reader alone, after the memory window went on without it.
-  private var rest: OwnRest?
+  private var rest: OvertakenReaderFetch?
   weak var consumer: (any BodyConsumer)?
 
   private var body: StoredBody { response.body }
@@ -109,7 +109,7 @@ final class CacheReader: BodySource {
   /// - Returns: `false` where nothing could prove that they are the same bytes.
   private func goesOnAlone(from start: UInt64, through end: UInt64?) -> Bool {
     guard segments.count == 1 else { return false }
-    rest = OwnRest(
+    rest = OvertakenReaderFetch(
       response, from: start, through: end, given: given, identity: coordinator.identity,
       refusesRanges: coordinator.refusesRanges, for: request
     ) { [weak self] in self?.consumer?.bodyIsReady() }

@@ -28,7 +28,7 @@ extension DownloadExchange {
   private func give(_ stored: StoredResponse, in coding: ContentCoding?) {
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored, isOurs: true) }
-    if hasGoneBy(stored, answer) { return passUnkept() }
+    if hasGoneBy(stored, answer) { return forwardUnstored() }
     if confirmsFirst(stored, answer) || provesFirst(stored, answer) { return }
     note(served, stored)
     if request.hasMatch, let tags = request.match, !answer.isNamed(by: tags) { return preconditionFailed() }
@@ -44,12 +44,12 @@ extension DownloadExchange {
       let reply = answer.unsatisfiable()
       channel.reply(reply)
     }
-    if channel.hasResponded { letKeeperGo() }
+    if channel.hasResponded { removePlaceholder() }
   }
 
   /// Answers 412: the current representation is not one that the client's `If-Match` names.
   func preconditionFailed() {
-    letKeeperGo()
+    removePlaceholder()
     channel.reply(Replies.preconditionFailed())
   }
 
@@ -75,7 +75,7 @@ extension DownloadExchange {
     // on their way.
     guard Fill.mayGrow(stored, by: request) || FillCoordinator.isAllComing(stored, wanted) else {
       hasConfirmed = true
-      passUnkept()
+      forwardUnstored()
       return true
     }
     guard let span = FillCoordinator.unattended(stored, wanted, of: total) else { return false }
@@ -86,9 +86,9 @@ extension DownloadExchange {
       guard let self, self.state.hears(.came(.confirmation), of: stored), !self.channel.hasResponded else { return }
       switch confirmation {
       case .same: self.serve(stored, self.served)
-      case .othersOnly: self.passUnkept()
+      case .othersOnly: self.forwardUnstored()
       // A body that has changed, or that cannot be completed any more, has left the index.
-      case .changed: stored.body.isStreaming ? self.passUnkept() : self.look()
+      case .changed: stored.body.isStreaming ? self.forwardUnstored() : self.look()
       }
     }
     return true
@@ -112,8 +112,8 @@ extension DownloadExchange {
 
   /// Forwards the request to the origin for this client alone, and stores nothing of the response. This is the last time that this
   /// exchange asks the origin.
-  func passUnkept() {
-    letKeeperGo()
+  func forwardUnstored() {
+    removePlaceholder()
     forwardInstead(.partial)
   }
 

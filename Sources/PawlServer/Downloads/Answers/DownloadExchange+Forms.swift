@@ -39,7 +39,7 @@ extension DownloadExchange {
     if isNews, request.asksOwnCoding || !RequestFields.isPersonal(request.head.fields) { return }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     if AnswerCoding.isToAskBeside(head, length: stored.body.total, for: request) {
-      CodingQuestion.ask(beside: request, on: downloads)
+      CodingProbe.ask(beside: request, on: downloads)
     }
   }
 

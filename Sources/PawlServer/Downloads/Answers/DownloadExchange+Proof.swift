@@ -32,7 +32,7 @@ extension DownloadExchange: BodyConsumer {
     else { return }
     let isLost = keeper.start.map { stored.body.lostRun(at: $0) != nil } ?? false
     if isLost, CacheControl(request.head.fields.all(.cacheControl)).onlyIfCached, let resource {
-      letKeeperGo()
+      removePlaceholder()
       enter(.deciding)
       return act(on: .onlyIfCached, of: resource)
     }
@@ -47,8 +47,8 @@ extension DownloadExchange: BodyConsumer {
   /// changed, has left the index: the resource is looked up once more. Where the rest cannot be fetched now, or the file cannot be read,
   /// the client gets the origin's response.
   private func cannotServe(_ stored: StoredResponse) {
-    letKeeperGo()
-    guard stored.body.failure != nil, !hasLookedAgain else { return passUnkept() }
+    removePlaceholder()
+    guard stored.body.failure != nil, !hasLookedAgain else { return forwardUnstored() }
     hasLookedAgain = true
     look()
   }

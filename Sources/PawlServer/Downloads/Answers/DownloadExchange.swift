@@ -132,7 +132,7 @@ final class DownloadExchange: Exchange {
   }
 
   /// Gives the stand-in's seat up. If it stayed, it would hold up the other readers of a streamed body.
-  func letKeeperGo() {
+  func removePlaceholder() {
     keeper?.finish()
     keeper = nil
   }
@@ -165,7 +165,7 @@ final class DownloadExchange: Exchange {
   private func isProven(_ stored: StoredResponse, _ isOurs: Bool) {
     guard state.hears(.came(.twin), of: stored), !channel.hasResponded else { return }
     if isOurs, canBeFinished(stored) { return serve(stored, served) }
-    letKeeperGo()
+    removePlaceholder()
     look()
   }
 
@@ -176,7 +176,7 @@ final class DownloadExchange: Exchange {
 
   private func lookForWhole() {
     patience.end()
-    letKeeperGo()
+    removePlaceholder()
     look()
   }
 
@@ -213,7 +213,7 @@ final class DownloadExchange: Exchange {
     enter(.over(last.forward))
     patience.close()
     collapseTimer?.close()
-    letKeeperGo()
+    removePlaceholder()
     switch last {
     case .leading(let fetch): fetch.leaderLeft()
     case .joined(let fetch): fetch.left(ObjectIdentifier(self))

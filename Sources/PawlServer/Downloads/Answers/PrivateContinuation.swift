@@ -63,7 +63,7 @@ extension DownloadExchange {
   private func serveOpened(_ stored: StoredResponse) { serve(stored, Self.opened) }
 
   private func lookInstead() {
-    letKeeperGo()
+    removePlaceholder()
     look()
   }
 
@@ -89,7 +89,7 @@ extension DownloadExchange {
       timer.schedule(after: Self.patience)
     } else {
       enter(.deciding)
-      letKeeperGo()
+      removePlaceholder()
     }
     return hasBegun
   }

@@ -29,7 +29,7 @@ extension CollapsedFetch {
     let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     leader.passOn(head, framing, body: relay, why: reason)
     guard relay != nil else { return fetch.dismiss() }
-    fetch.acceptUnkept(head, framing, resumability, receivedAt: downloads.loop.wallSeconds)
+    fetch.acceptUnstored(head, framing, resumability, receivedAt: downloads.loop.wallSeconds)
   }
 
   /// Passes on the part that the client asked for. The origin was asked for a wider range, with aligned borders.
@@ -52,7 +52,7 @@ extension CollapsedFetch {
     let isSuffix = RangeField(request.head.fields)?.specs.contains(where: \.isSuffix) ?? true
     let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
     leader.passOn(trimmed, .length(wanted.count), body: relay, why: reason)
-    fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
+    fetch.accept(FirstResponse(identity), from: part.first, through: wanted.last + 1)
   }
 
   /// Forwards the leader's request as it is. The origin was asked for more, or for less, than the client asked for, and nothing of its

@@ -86,7 +86,7 @@ extension OriginFetch {
   }
 
   /// Logs that nodes give equal bytes different validators; at most once an hour. Each time another node takes over, this costs a replay.
-  func tellNodesDiffer() {
+  func logNodesDiffer() {
     guard let omitted = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
     services.events.log(
       .notice, "nodes-tag-differently",

@@ -72,7 +72,7 @@ extension OriginFetch {
     position = frontier
     if state.hasBroken {
       request.tally.resumed += UInt64(count)
-      if let nodes, nodes.progressed(known: first?.identity) { tellNodesDiffer() }
+      if let nodes, nodes.progressed(known: first?.identity) { logNodesDiffer() }
     }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard state.isReading else { return bytes.count }

@@ -30,7 +30,7 @@ final class OriginFetch: OriginExchangeDelegate {
   @exclusivity(unchecked) var attempts: FetchAttempts
   @exclusivity(unchecked) var exchange: OriginExchange?
   /// The description of the representation in the first response, read when the origin breaks off.
-  @exclusivity(unchecked) var first: FirstAnswer?
+  @exclusivity(unchecked) var first: FirstResponse?
   var identity: RepresentationIdentity? { nodes?.identity ?? first?.identity }
   /// The node that has the content; `nil`: there is only one.
   let nodes: FetchNodes?
@@ -83,7 +83,7 @@ final class OriginFetch: OriginExchangeDelegate {
     from frontier: UInt64, since start: UInt64, through end: UInt64?, of identity: RepresentationIdentity,
     asking decision: ResumeDecision
   ) {
-    first = FirstAnswer(identity)
+    first = FirstResponse(identity)
     (spanStart, spanEnd, self.frontier) = (start, end, frontier)
     attempts.progress.began(at: frontier)
     perform(decision)
@@ -92,14 +92,14 @@ final class OriginFetch: OriginExchangeDelegate {
   func ask(_ head: consuming RequestHead) {
     guard state.asks() == .goOn else { return endImpossibly() }
     // A fill is on behalf of no single client.
-    let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
+    let holder = use == .fill ? PlaceHolder.nobody : PlaceMarks.holder(of: request)
     var asked = OriginRequest(head: head, use: use, holder: holder)
     asked.preferredURL = nodes?.preferred
     exchange = services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set where the response is a span.
-  func accept(_ answer: FirstAnswer, from start: UInt64, through end: UInt64?) {
+  func accept(_ answer: FirstResponse, from start: UInt64, through end: UInt64?) {
     guard state.isAccepting else { return }
     first = answer
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)

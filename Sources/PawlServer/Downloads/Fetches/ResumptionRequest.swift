@@ -32,16 +32,16 @@ enum ResumptionRequest {
 extension OriginFetch {
   /// Accepts the content of a response that is not stored. After a break it is continued only if bytes that are asked for anew can be
   /// proven to be the missing ones.
-  func acceptUnkept(
+  func acceptUnstored(
     _ head: ResponseHead, _ framing: BodyFraming, _ resumability: Resumability, receivedAt now: Int64
   ) {
     switch resumability {
-    case .whole: accept(FirstAnswer(head, framing, receivedAt: now), from: 0, through: nil)
+    case .whole: accept(FirstResponse(head, framing, receivedAt: now), from: 0, through: nil)
     case .part(let part):
       var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
       identity.total = part.total
-      accept(FirstAnswer(identity), from: part.range.first, through: part.range.end)
-    case .never: accept(FirstAnswer.final, from: 0, through: nil)
+      accept(FirstResponse(identity), from: part.range.first, through: part.range.end)
+    case .never: accept(FirstResponse.final, from: 0, through: nil)
     }
   }
 }

@@ -2,11 +2,11 @@ import PawlCache
 import PawlHTTP
 import PawlWire
 
-/// Relays a response that pawl does not store to one client, in bounded memory. An ``AnswerBuffer`` holds the bytes for a slow client. A
+/// Relays a response that pawl does not store to one client, in bounded memory. An ``ResponseBuffer`` holds the bytes for a slow client. A
 /// running hash and the last 4 KiB of the delivered bytes are enough to go on after the origin broke off.
-final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
+final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   private let fetch: OriginFetch
-  private let buffer: AnswerBuffer
+  private let buffer: ResponseBuffer
   private var delivered: DeliveredMemory?
   private var end: BodyPiece?
   private var toSkip: UInt64
@@ -20,7 +20,7 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   ///   - canResume: whether the relay may go on after a break; then the delivered bytes are noted for a comparison.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume, isLive) = (fetch, skipping, canResume, fetch.isLive)
-    buffer = AnswerBuffer(for: fetch.request)
+    buffer = ResponseBuffer(for: fetch.request)
     buffer.holder = self
     fetch.hand(to: .body(self))
   }
@@ -35,7 +35,7 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
       toSkip -= UInt64(skipped)
     }
     let flow = buffer.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-    guard !fetch.isDelivering || buffer.count >= AnswerBuffer.lowWater else { return flow }
+    guard !fetch.isDelivering || buffer.count >= ResponseBuffer.lowWater else { return flow }
     consumer?.bodyIsReady()
     return buffer.isPaused ? .pause : .goOn
   }

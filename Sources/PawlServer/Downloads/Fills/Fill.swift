@@ -88,7 +88,7 @@ final class Fill: FetchBodySink {
     downloads.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
       self, response, on: downloads.loop, from: start, through: end ?? identity.total, sharing: sharing)
-    fetch?.accept(FirstAnswer(identity, status: response.head.status), from: start, through: end)
+    fetch?.accept(FirstResponse(identity, status: response.head.status), from: start, through: end)
   }
 
   /// Starts a fill for a span that a reader lacks. The caller has checked ``mayGrow(_:by:)``, unless only lost bytes are fetched.

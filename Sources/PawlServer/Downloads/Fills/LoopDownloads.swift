@@ -21,7 +21,7 @@ final class LoopDownloads {
   /// The comparisons of new bodies with those that they replace: they end with their bodies.
   var twins: [ObjectIdentifier: TwinComparison] = [:]
   let gathering = GatheringBodies()
-  @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
+  @exclusivity(unchecked) private var uncollapsed = HitForMissResources()
 
   var events: EventLog { services.events }
   var pool: WorkerPool { services.pool }

@@ -1,7 +1,7 @@
 import PawlLoop
 
 /// Prevents one slow reader from holding up all other readers of a streamed body. A reader for which the others have waited for some time
-/// is overtaken: it goes on with a request of its own (``OwnRest``). Belongs to one fill, on its loop.
+/// is overtaken: it goes on with a request of its own (``OvertakenReaderFetch``). Belongs to one fill, on its loop.
 final class Overtaking {
   /// The time between two checks.
   static let interval = Duration.seconds(1)

@@ -13,7 +13,9 @@ extension DeliveryAttempt {
     switch outcome {
     case .answered(let head, let collector):
       // The origin refused the plain request because it speaks tus: the upload is sent again, as tus.
-      if let request, OriginLesson.learn(delivery: request.incoming, head), upload.origin.isTus, !request.isTus {
+      if let request, OriginProtocolLearning.learn(delivery: request.incoming, head), upload.origin.isTus,
+        !request.isTus
+      {
         return comeBack("the origin wants tus (\(head.status))", after: .zero)
       }
       let answer = self.answer(head, collector)
@@ -44,7 +46,7 @@ extension DeliveryAttempt {
   }
 
   /// Returns the origin's response in the form in which it is stored.
-  func answer(_ head: ResponseHead, _ collector: AnswerCollector) -> UploadAnswer {
+  func answer(_ head: ResponseHead, _ collector: ResponseCollector) -> UploadAnswer {
     var answer = UploadAnswer(
       status: head.status, reason: Array(head.reason), fields: head.fields,
       body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
@@ -84,7 +86,7 @@ extension DeliveryAttempt {
 
   // MARK: - Consumed
 
-  private func keep(_ answer: UploadAnswer, _ head: ResponseHead, _ spilled: SpilledAnswer?) {
+  private func keep(_ answer: UploadAnswer, _ head: ResponseHead, _ spilled: OversizedResponse?) {
     phase = .over
     letGo()
     if let spilled { lend(spilled) }
@@ -130,8 +132,8 @@ extension DeliveryAttempt {
     }
   }
 
-  private func lend(_ spilled: SpilledAnswer) {
-    let (answers, uploadID) = (loopUploads.spilledAnswers, upload.id)
+  private func lend(_ spilled: OversizedResponse) {
+    let (answers, uploadID) = (loopUploads.oversizedResponses, upload.id)
     answers.withLock { $0[uploadID] = spilled }
     loopUploads.services.perform(after: Self.spillLifetime) { answers.withLock { $0[uploadID] = nil } }
   }

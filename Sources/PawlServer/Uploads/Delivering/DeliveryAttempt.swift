@@ -24,10 +24,10 @@ final class DeliveryAttempt {
 
   /// How the exchange with the origin ended.
   enum Outcome {
-    case answered(ResponseHead, AnswerCollector)
+    case answered(ResponseHead, ResponseCollector)
     case broke(OriginFailure)
     /// A complete response that says that the upload was taken, though the origin did not get all of it; and why it did not.
-    case takenInPart(ResponseHead, AnswerCollector, String)
+    case takenInPart(ResponseHead, ResponseCollector, String)
   }
 
   /// What the journal says of this attempt.
@@ -53,7 +53,7 @@ final class DeliveryAttempt {
   var head: ResponseHead?
   /// The length of the response's content by its head, in bytes.
   var announced: UInt64?
-  var collector: AnswerCollector
+  var collector: ResponseCollector
   /// The outcome that came while the journal was being written.
   var early: Outcome?
   var timer: LoopTimer?
@@ -69,8 +69,8 @@ final class DeliveryAttempt {
   }
 
   /// The body of a response that is longer than `response-max`; it can be had for some time after it came.
-  static func spilledAnswer(of upload: SpooledUpload, in uploads: LoopUploads) -> SpilledAnswer? {
-    uploads.spilledAnswers.withLock { $0[upload.id] }
+  static func oversizedResponse(of upload: SpooledUpload, in uploads: LoopUploads) -> OversizedResponse? {
+    uploads.oversizedResponses.withLock { $0[upload.id] }
   }
 
   /// - Precondition: the upload has entered the phase `forwarding` for this attempt.
@@ -83,7 +83,7 @@ final class DeliveryAttempt {
     (attempt, formerEnd) = (upload.attempts + 1, upload.giveUpAt)
     let (directory, pool) = (uploads.directory, loopUploads.pool)
     let room = uploads.store.makeRoom(for: upload.origin.client)
-    collector = AnswerCollector(limit: uploads.settings.responseMax, room: room) {
+    collector = ResponseCollector(limit: uploads.settings.responseMax, room: room) {
       TemporaryFile(in: directory, pool: pool)
     }
   }

@@ -27,7 +27,7 @@ final class DeliveryQueue {
 
   /// The uploads that wait, and where. An upload that is in the lines twice starts once only, from the place noted here last.
   private var known: [UploadID: Place] = [:]
-  private lazy var pauses = DeliveryRetries(loopUploads.loop) { [unowned self] in isDue($0, $1) }
+  private lazy var pauses = DeliveryPauses(loopUploads.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
   /// Called after each delivery.
@@ -49,7 +49,7 @@ final class DeliveryQueue {
     if known[upload.id]?.upstream != place.upstream || (isUrgent && known[upload.id]?.isUrgent == false) {
       known[upload.id] = place
       lines[place.upstream, default: makeLines(route)].append(
-        entry, of: upload.client, PlaceAccount.holder(of: upload.origin), isUrgent: isUrgent)
+        entry, of: upload.client, PlaceMarks.holder(of: upload.origin), isUrgent: isUrgent)
     }
     startNext(to: place.upstream)
   }
@@ -116,7 +116,7 @@ final class DeliveryQueue {
 
   func cameBack(_ upstream: String) { pauses.cameBack(upstream) }
 
-  private func isDue(_ upload: SpooledUpload, _ next: DeliveryRetries.Next) {
+  private func isDue(_ upload: SpooledUpload, _ next: DeliveryPauses.Next) {
     switch next {
     case .attempt: DeliveryRecovery.deliver(upload, on: loopUploads, isUrgent: false)
     case .end: giveUp(upload)

@@ -29,7 +29,7 @@ struct DeliveryRequest {
     var head = DeliveryHead.make(
       creation: origin.head, credentials: upload.credentials, id: upload.id.hex, length: total,
       contentType: shape.contentType, disposition: shape.disposition)
-    if isTus { DeliveryHead.speakTus(&head.fields, length: length, metadata: origin.metadata) }
+    if isTus { DeliveryHead.addTusFields(&head.fields, length: length, metadata: origin.metadata) }
     incoming = IncomingRequest(
       head: head, route: route, loop: loop,
       facts: ClientFacts(

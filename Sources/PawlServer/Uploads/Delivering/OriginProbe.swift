@@ -163,7 +163,7 @@ final class OriginProbe: OriginExchangeDelegate {
       memory.remember(said, for: key, isCertain: isCertain, at: now)
       return memory.answer(for: key, at: now) ?? said
     }
-    if said.tus || said.ietf { OriginLesson.log(said, request, key) }
+    if said.tus || said.ietf { OriginProtocolLearning.log(said, request, key) }
     let told = close()
     for entry in told { entry.tell(answer) }
   }

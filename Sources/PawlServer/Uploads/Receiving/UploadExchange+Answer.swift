@@ -16,7 +16,7 @@ extension UploadExchange {
   func awaitAnswer() {
     guard let upload, let uploads else { return refuse(.storage) }
     dropWriter()
-    let wait = AnswerWait(
+    let wait = ResponseWait(
       upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus,
       isRepeatable: uploads.delivery == .atLeastOnce)
     guard did(state.waits(wait), "waits") else { return }
@@ -31,7 +31,7 @@ extension UploadExchange {
     channel.interim(head)
   }
 
-  private func waited(_ outcome: AnswerWait.Outcome) {
+  private func waited(_ outcome: ResponseWait.Outcome) {
     switch outcome {
     case .answered(let answer): mayHaveAnswer ? give(answer, consumed: true) : refuse(.answerIsAnothers)
     case .refused(let answer): give(answer, consumed: false)
@@ -93,7 +93,7 @@ extension UploadExchange {
     }
     var head = head
     head.fields.removeAll(.contentLength)
-    let spilled = upload.flatMap { DeliveryAttempt.spilledAnswer(of: $0, in: deliveries) }
+    let spilled = upload.flatMap { DeliveryAttempt.oversizedResponse(of: $0, in: deliveries) }
     if let spilled, spilled.isWhole { return respond(head, spilled.body, length: .known(spilled.count), as: told) }
     head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
     let announced = answer.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known)

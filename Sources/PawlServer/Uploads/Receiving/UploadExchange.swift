@@ -14,7 +14,7 @@ final class UploadExchange: Exchange {
     case refused(UploadRefusal, UploadToken?)
   }
 
-  typealias State = UploadExchangeState<AnswerWait, ForwardExchange>
+  typealias State = UploadExchangeState<ResponseWait, ForwardExchange>
 
   /// The upload's URL, if the request is to it or has created it.
   enum Address {

@@ -94,7 +94,7 @@ import Testing
         var state = Self.state(answering: answer)
         #expect(state.turn.answer == answer)
         switch event {
-        case .deaf: state.clientGoesDeaf()
+        case .deaf: state.writeFailed()
         case .respond: state.respond()
         case .sent: state.answerIsSent()
         case .next: state.awaitRequest()
@@ -190,7 +190,7 @@ import Testing
     state.begin(HTTP1State.Turn(version: isOld ? .http10 : .http11))
     switch answer {
     case .awaited: break
-    case .unheard: state.clientGoesDeaf()
+    case .unheard: state.writeFailed()
     case .begun(.counted), .sent: state.respond()
     case .begun(.chunked), .begun(.untilClose):
       state.respond()

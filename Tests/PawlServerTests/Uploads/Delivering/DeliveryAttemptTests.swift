@@ -320,9 +320,9 @@ import Testing
     bench.attempt(upload)
     #expect(upload.answer?.isTruncated == true && upload.answer?.body == [])
     let uploads = bench.bench.serverLoop.uploads
-    #expect(DeliveryAttempt.spilledAnswer(of: upload, in: uploads)?.count == UInt64(count))
+    #expect(DeliveryAttempt.oversizedResponse(of: upload, in: uploads)?.count == UInt64(count))
     bench.clock.advance(by: .seconds(60))
-    bench.bench.turn { DeliveryAttempt.spilledAnswer(of: upload, in: uploads) == nil }
+    bench.bench.turn { DeliveryAttempt.oversizedResponse(of: upload, in: uploads) == nil }
     _ = bench.finish()
   }
 

@@ -3,7 +3,7 @@ import PawlUploadStore
 
 /// The completed uploads of one loop that wait between two attempts. It uses the monotonic clock: setting the wall clock back
 /// delays no attempt, and setting it forward ends no upload.
-final class DeliveryRetries {
+final class DeliveryPauses {
   enum Next {
     case attempt
     /// The upload is to be given up (``SpooledUpload/giveUpAt``).

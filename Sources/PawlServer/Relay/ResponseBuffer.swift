@@ -1,8 +1,8 @@
 import PawlHTTP
 import PawlLoop
 
-/// The exchange that fills an ``AnswerBuffer`` and holds it.
-protocol AnswerBufferHolder: AnyObject {
+/// The exchange that fills an ``ResponseBuffer`` and holds it.
+protocol ResponseBufferSource: AnyObject {
   /// Called after a `pause`, when the origin may go on.
   func bufferTakesMore()
   /// Called when the buffer has bytes for the reader again.
@@ -15,7 +15,7 @@ protocol AnswerBufferHolder: AnyObject {
 /// no room, the response is read at the origin's speed into an ``Overflow``, so that its place at the upstream is free soon: up to
 /// ``calmLimit``, and while the upstream's places are scarce up to `max-response-buffer`. Beyond that, the origin waits for the
 /// client.
-final class AnswerBuffer {
+final class ResponseBuffer {
   /// The number of bytes in memory at which the origin waits; it goes on at ``lowWater``.
   static let highWater = 256 << 10
   static let lowWater = 64 << 10
@@ -40,7 +40,7 @@ final class AnswerBuffer {
   private var pausedAt = Monotonic(nanoseconds: 0)
   private var timer: LoopTimer?
   // Safe: the holder keeps this buffer alive, and nothing else keeps it for longer than a call.
-  unowned(unsafe) var holder: (any AnswerBufferHolder)?
+  unowned(unsafe) var holder: (any ResponseBufferSource)?
 
   init(for request: IncomingRequest) { self.request = request }
 
@@ -51,7 +51,7 @@ final class AnswerBuffer {
   /// Whether more bytes may be in the file.
   var hasOverflow: Bool { overflow != nil }
 
-  /// Takes all bytes. `pause`: the caller brings no more until ``AnswerBufferHolder/bufferTakesMore()``.
+  /// Takes all bytes. `pause`: the caller brings no more until ``ResponseBufferSource/bufferTakesMore()``.
   func append(_ bytes: UnsafeRawBufferPointer) -> Flow {
     if let overflow {
       let takesMore = overflow.append(bytes)

@@ -6,7 +6,7 @@ import PawlWire
 /// The response to a POST that is stored because it is also the response to a GET of the same URL (RFC 9110 §9.3.3).
 ///
 /// The client gets it unchanged. Only small ones are stored: no fill could fetch the rest of one that broke off.
-final class KeptPostAnswer {
+final class StoredPostResponse {
   /// The longest content that is stored, in bytes.
   static let limit: UInt64 = 1 << 20
 

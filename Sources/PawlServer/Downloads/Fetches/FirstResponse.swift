@@ -3,7 +3,7 @@ import PawlHTTP
 
 /// The description of the representation in the first response to a fetch. Most fetches never break off: before a break only the length
 /// is read.
-struct FirstAnswer {
+struct FirstResponse {
   /// The length in bytes, content coding included; `nil` while unknown.
   let total: UInt64?
   /// Whether the fetch ends with this response: after a break nothing may be put behind its bytes.
@@ -26,7 +26,7 @@ struct FirstAnswer {
   }
 
   /// Describes content that is passed on as it comes, and not continued after a break.
-  static var final: FirstAnswer { FirstAnswer(ResponseHead(status: 0), .none, receivedAt: 0) }
+  static var final: FirstResponse { FirstResponse(ResponseHead(status: 0), .none, receivedAt: 0) }
 
   private func read() -> RepresentationIdentity {
     RepresentationIdentity(

@@ -6,12 +6,12 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("The body of an origin's answer to an upload") struct AnswerCollectorTests {
+@Suite("The body of an origin's answer to an upload") struct ResponseCollectorTests {
   private let pool = WorkerPool(threads: 1)
 
-  private func collect(_ pieces: [Int], limit: UInt64, hasDisk: Bool = true) throws -> AnswerCollector {
+  private func collect(_ pieces: [Int], limit: UInt64, hasDisk: Bool = true) throws -> ResponseCollector {
     let folder = try TemporaryFolder()
-    var collector = AnswerCollector(limit: limit) { hasDisk ? TemporaryFile(in: folder.path, pool: pool) : nil }
+    var collector = ResponseCollector(limit: limit) { hasDisk ? TemporaryFile(in: folder.path, pool: pool) : nil }
     var at: UInt64 = 0
     for count in pieces {
       OriginStep.pattern(from: at, count: count).withUnsafeBytes { collector.append($0) }

@@ -5,7 +5,7 @@ import PawlUpstream
 
 /// The accounts that a request's place at an upstream counts for: its client, identified as for uploads (``UploadClient``), and its
 /// path. All streams of an HTTP/2 connection count for one client.
-enum PlaceAccount {
+enum PlaceMarks {
   /// A random seed: clients cannot choose names whose marks collide.
   private static let seed = Randomness.uint64() | 1
 

@@ -4,7 +4,7 @@ import PawlUploadStore
 
 /// One client's wait for the origin's response to a completed upload. If the wait ends early, the delivery still goes on.
 /// Belongs to one loop.
-final class AnswerWait {
+final class ResponseWait {
   enum Outcome {
     case answered(UploadAnswer)
     /// The origin responded 401, 429 or 503: the upload stays as it was.

@@ -4,7 +4,7 @@ import PawlUploadStore
 
 /// Collects the body of the origin's response to an upload: up to `response-max` in memory, and a longer one in a file, for the
 /// client that waits for it.
-struct AnswerCollector {
+struct ResponseCollector {
   /// The largest body that is kept on disk, in bytes; a longer one is cut there.
   static let spillLimit: UInt64 = 64 << 20
 
@@ -16,7 +16,7 @@ struct AnswerCollector {
   private(set) var memory: [UInt8] = []
   /// The beginning of a body that broke off before it was longer than `response-max`.
   private(set) var part: [UInt8] = []
-  private(set) var spilled: SpilledAnswer?
+  private(set) var spilled: OversizedResponse?
   /// The number of bytes of the body that came; `.max` after ``breakOff()``.
   private(set) var count: UInt64 = 0
   /// Whether no more bytes are kept.
@@ -56,7 +56,7 @@ struct AnswerCollector {
       return stop()
     }
     memory = []
-    spilled = SpilledAnswer(file: file, room: room, count: before)
+    spilled = OversizedResponse(file: file, room: room, count: before)
   }
 
   private func hasRoom(_ bytes: UInt64) -> Bool { room.map { $0.grow(by: bytes) == nil } ?? true }
@@ -68,7 +68,7 @@ struct AnswerCollector {
 }
 
 /// A response body that is longer than `response-max`, in a file, for the client that waits for it.
-struct SpilledAnswer: Sendable {
+struct OversizedResponse: Sendable {
   let file: TemporaryFile
   /// The room in the spool; given back when this value is gone.
   fileprivate let room: SpoolRoom?

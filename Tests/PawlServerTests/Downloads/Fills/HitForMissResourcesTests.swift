@@ -7,7 +7,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("Resources whose requests do not wait for each other", .timeLimit(.minutes(1)))
-struct UncollapsedResourcesTests {
+struct HitForMissResourcesTests {
   private let bench: ServerBench
   private let start = Monotonic(nanoseconds: 1_000_000_000)
 
@@ -27,7 +27,7 @@ struct UncollapsedResourcesTests {
 
   @Test("one bears its mark for ten seconds, and then leaves the index")
   func forAWhile() throws {
-    var marked = UncollapsedResources()
+    var marked = HitForMissResources()
     let (one, other) = (try resource(1), try resource(2))
     marked.mark(one, in: bench.store, at: start)
     #expect(isMarked(one) && marked.count == 1)
@@ -41,7 +41,7 @@ struct UncollapsedResourcesTests {
 
   @Test("one that is marked again is remembered once, and longer")
   func renewed() throws {
-    var marked = UncollapsedResources()
+    var marked = HitForMissResources()
     let (one, other) = (try resource(1), try resource(2))
     for second in [0, 4, 8] { marked.mark(one, in: bench.store, at: after(Double(second))) }
     #expect(marked.count == 1)
@@ -55,8 +55,8 @@ struct UncollapsedResourcesTests {
 
   @Test("so many are remembered; of one more, and of thousands more, the oldest are forgotten")
   func limit() throws {
-    var marked = UncollapsedResources()
-    let limit = UncollapsedResources.limit
+    var marked = HitForMissResources()
+    let limit = HitForMissResources.limit
     for number in 0..<limit { marked.mark(try resource(number), in: bench.store, at: start) }
     #expect(marked.count == limit && isKnown(0))
     marked.mark(try resource(limit), in: bench.store, at: start)
@@ -74,11 +74,11 @@ struct UncollapsedResourcesTests {
 
   @Test("one whose mark was forgotten early leaves the index with the next that is done with it")
   func forgotten() throws {
-    var marked = UncollapsedResources()
+    var marked = HitForMissResources()
     let one = try resource(-1)
     one.withLock { $0.fetch = bench }
     marked.mark(one, in: bench.store, at: start)
-    for number in 0..<UncollapsedResources.limit { marked.mark(try resource(number), in: bench.store, at: start) }
+    for number in 0..<HitForMissResources.limit { marked.mark(try resource(number), in: bench.store, at: start) }
     #expect(isKnown(-1) && !isMarked(one))
     one.withLock { $0.fetch = nil }
     marked.letGo(of: one, in: bench.store, at: start)

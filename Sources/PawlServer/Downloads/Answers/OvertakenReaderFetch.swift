@@ -5,7 +5,7 @@ import PawlWire
 
 /// The rest of a streamed body for one reader that the memory window left behind. It is fetched by a request of its own, at the reader's
 /// pace. New bytes count only behind bytes that are proven to be those that the reader was given.
-final class OwnRest: FetchBodySink {
+final class OvertakenReaderFetch: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
 

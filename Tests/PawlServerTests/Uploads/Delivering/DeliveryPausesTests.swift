@@ -5,7 +5,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Completed uploads between attempts") struct DeliveryRetriesTests {
+@Suite("Completed uploads between attempts") struct DeliveryPausesTests {
   /// Runs on the loop.
   private func onLoop<Value>(_ bench: UploadBench, _ body: @escaping () -> Value) throws -> Value {
     var value: Value?
@@ -32,7 +32,7 @@ import Testing
     let upload = try bench.complete(Array("hello".utf8))
     let loop = bench.bench.loop
     upload.giveUpAt = bench.clock.wallSeconds() + 3600
-    let pauses = DeliveryRetries(loop) { _, _ in }
+    let pauses = DeliveryPauses(loop) { _, _ in }
     let (before, now) = try onLoop(bench) { (pauses.end(of: upload), loop.now) }
     #expect(before == now.advanced(by: .seconds(3600)))
     bench.clock.advanceWall(bySeconds: jump)
@@ -47,7 +47,7 @@ import Testing
     let bench = try UploadBench(nil)
     let upload = try bench.complete(Array("hello".utf8))
     let rings = TestLock([String]())
-    let pauses = DeliveryRetries(bench.bench.loop) { _, next in rings.withLock { $0.append("\(next)") } }
+    let pauses = DeliveryPauses(bench.bench.loop) { _, next in rings.withLock { $0.append("\(next)") } }
     _ = try onLoop(bench) { pauses.begin(upload, for: .seconds(5), nextAttempt: 7, awaiting: nil) }
     bench.clock.advance(by: .seconds(6))
     bench.turnSome()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("An answer between the origin and its reader") struct AnswerBufferTests {
-  private final class Holder: AnswerBufferHolder {
+@Suite("An answer between the origin and its reader") struct ResponseBufferTests {
+  private final class Holder: ResponseBufferSource {
     var resumed = 0
     var ready = 0
     func bufferTakesMore() { resumed += 1 }
@@ -15,9 +15,9 @@ import Testing
 
   private static let chunk = [UInt8](repeating: 7, count: 64 << 10)
 
-  private func append(_ buffer: AnswerBuffer) -> Flow { Self.chunk.withUnsafeBytes { buffer.append($0) } }
+  private func append(_ buffer: ResponseBuffer) -> Flow { Self.chunk.withUnsafeBytes { buffer.append($0) } }
 
-  private func take(_ buffer: AnswerBuffer) -> Int {
+  private func take(_ buffer: ResponseBuffer) -> Int {
     var count = 0
     while case .memory(_, let range)? = buffer.next(limit: 10_000) { count += range.count }
     return count
@@ -26,7 +26,7 @@ import Testing
   @Test("one that is taken as it comes stays in memory, and slows the origin at 256 KiB")
   func fast() throws {
     let bench = try ServerBench()
-    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    let (buffer, holder) = (ResponseBuffer(for: bench.request()), Holder())
     buffer.holder = holder
     for _ in 0..<3 { #expect(append(buffer) == .goOn) }
     #expect(append(buffer) == .pause && buffer.isPaused && holder.resumed == 0)
@@ -41,7 +41,7 @@ import Testing
     arguments: [(512 << 10, 4), (0, 0)])
   func slow(_ limit: Int, _ more: Int) throws {
     let bench = try ServerBench { $0.site = "max-response-buffer = \(limit)" }
-    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    let (buffer, holder) = (ResponseBuffer(for: bench.request()), Holder())
     buffer.holder = holder
     while append(buffer) == .goOn {}
     bench.pass(.milliseconds(99))
@@ -63,7 +63,7 @@ import Testing
   @Test("beyond 16 MiB it is read on only while places run short")
   func calm() throws {
     let bench = try ServerBench { $0.upstream = "max-connections = 1" }
-    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    let (buffer, holder) = (ResponseBuffer(for: bench.request()), Holder())
     buffer.holder = holder
     while append(buffer) == .goOn {}
     bench.pass(.milliseconds(100))
@@ -73,7 +73,7 @@ import Testing
     #expect(append(buffer) == .pause && holder.resumed == 1)
     bench.pass(SpillPace.stretch)
     #expect(holder.resumed == 2)
-    for _ in SpillPace.limit / Self.chunk.count..<Int(AnswerBuffer.calmLimit) / Self.chunk.count {
+    for _ in SpillPace.limit / Self.chunk.count..<Int(ResponseBuffer.calmLimit) / Self.chunk.count {
       if append(buffer) == .pause { bench.pass(SpillPace.stretch) }
     }
     let resumed = holder.resumed
@@ -82,7 +82,7 @@ import Testing
     #expect(holder.resumed == resumed)
     let pool = bench.services.pool(for: bench.route.upstream)
     let probe = bench.request()
-    let (first, second) = (UnkeptExchange(probe, channel: Silent()), UnkeptExchange(probe, channel: Silent()))
+    let (first, second) = (UncachedExchange(probe, channel: Silent()), UncachedExchange(probe, channel: Silent()))
     for each in [first, second] { each.start() }
     bench.turn { pool.upstream.isCrowded }
     bench.pass(.milliseconds(100))
@@ -134,7 +134,7 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  private func append(_ count: Int, to buffer: AnswerBuffer) -> Flow {
+  private func append(_ count: Int, to buffer: ResponseBuffer) -> Flow {
     [UInt8](repeating: 7, count: count).withUnsafeBytes { buffer.append($0) }
   }
 
@@ -142,7 +142,7 @@ import Testing
   func scarce() throws {
     let bench = try ServerBench()
     bench.exhaustMemory()
-    let (buffer, holder, free) = (AnswerBuffer(for: bench.request()), Holder(), AnswerBuffer.free.connection)
+    let (buffer, holder, free) = (ResponseBuffer(for: bench.request()), Holder(), ResponseBuffer.free.connection)
     buffer.holder = holder
     #expect(append(free, to: buffer) == .goOn && !buffer.hasOverflow)
     #expect(append(1, to: buffer) == .goOn && buffer.hasOverflow && buffer.count == 0 && !buffer.isPaused)
@@ -156,7 +156,7 @@ import Testing
   func scarceWithoutFile() throws {
     let bench = try ServerBench { $0.site = "max-response-buffer = 0" }
     bench.exhaustMemory()
-    let (buffer, holder, free) = (AnswerBuffer(for: bench.request()), Holder(), AnswerBuffer.free.connection)
+    let (buffer, holder, free) = (ResponseBuffer(for: bench.request()), Holder(), ResponseBuffer.free.connection)
     buffer.holder = holder
     #expect(append(free + 1, to: buffer) == .pause && buffer.isPaused)
     #expect(bench.loop.readLimit == LoopServices.scarceRead)
@@ -168,7 +168,7 @@ import Testing
   @Test("what the reader took last counts until he asks for more")
   func handedOut() throws {
     let bench = try ServerBench()
-    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    let (buffer, holder) = (ResponseBuffer(for: bench.request()), Holder())
     buffer.holder = holder
     #expect(append(buffer) == .goOn && bench.services.memory.allowance < BufferMemory.allowance)
     #expect(buffer.next(limit: .max) != nil && bench.services.memory.allowance < BufferMemory.allowance)

@@ -4,7 +4,7 @@ import PawlUpstream
 import PawlWire
 
 /// A GET on a route without a cache. Nothing is stored; still the origin may break off without the client noticing.
-final class UnkeptExchange: Exchange, FetchHeadSink {
+final class UncachedExchange: Exchange, FetchHeadSink {
   private let request: IncomingRequest
   private let channel: any ResponseChannel
   private var fetch: OriginFetch?
@@ -38,7 +38,7 @@ final class UnkeptExchange: Exchange, FetchHeadSink {
     let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     channel.respond(consume reply, length: ContentLength(framing), body: relay)
     guard hasBody else { return fetch.dismiss() }
-    fetch.acceptUnkept(head, framing, resumability, receivedAt: request.loop.loop.wallSeconds)
+    fetch.acceptUnstored(head, framing, resumability, receivedAt: request.loop.loop.wallSeconds)
   }
 
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) { fail(failure.error) }

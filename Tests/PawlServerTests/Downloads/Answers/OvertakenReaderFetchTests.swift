@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("The rest of a body for a reader that was overtaken") struct OwnRestTests {
+@Suite("The rest of a body for a reader that was overtaken") struct OvertakenReaderFetchTests {
   @Test("is its own only where all that it was given comes again", arguments: [nil, 0, 1000])
   func proven(_ place: Int?) throws {
     let goOn = Gate()

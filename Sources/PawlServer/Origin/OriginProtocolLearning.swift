@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUpload
 
 /// Learns which upload protocols an origin speaks from responses to requests other than those of ``OriginProbe``.
-enum OriginLesson {
+enum OriginProtocolLearning {
   private static let conditions = FieldNameSet(OriginRequests.conditions)
 
   /// Whether the response to a delivery says that the origin requires tus: by its tus fields, or by a 412 to a request without a

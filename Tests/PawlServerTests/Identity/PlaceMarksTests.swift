@@ -6,7 +6,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("On whose account a place at an upstream is") struct PlaceAccountTests {
+@Suite("On whose account a place at an upstream is") struct PlaceMarksTests {
   private func request(
     _ bench: ServerBench, _ client: String, _ target: String = "/f", _ fields: [(FieldName, String)] = [],
     isTrusted: Bool = false
@@ -18,7 +18,7 @@ import Testing
       isRouted: true, record: TransferRecord(began: made.loop.loop.now))
   }
 
-  private func holder(_ request: IncomingRequest) -> PlaceHolder { PlaceAccount.holder(of: request) }
+  private func holder(_ request: IncomingRequest) -> PlaceHolder { PlaceMarks.holder(of: request) }
 
   @Test("an address counts whatever its port, and of IPv6 the network")
   func clients() throws {
@@ -67,14 +67,14 @@ import Testing
     let upload = UploadOrigin(
       head: asked.head, clientAddress: Array((asked.client?.hostText ?? "").utf8), peerIsTrusted: isTrusted,
       client: UploadClient.name(Array("somebody".utf8)))
-    #expect(PlaceAccount.holder(of: upload) == holder(asked) && holder(asked).path != 0)
+    #expect(PlaceMarks.holder(of: upload) == holder(asked) && holder(asked).path != 0)
   }
 
   @Test("a question counts for the client whose request it is about, and for its own path")
   func questions() throws {
     let bench = try ServerBench()
     let asked = request(bench, "192.0.2.1:1")
-    let question = PlaceAccount.holder(of: request(bench, "192.0.2.9:1", "/auth").head, for: asked)
+    let question = PlaceMarks.holder(of: request(bench, "192.0.2.9:1", "/auth").head, for: asked)
     #expect(question.client == holder(asked).client)
     #expect(question.path == holder(request(bench, "192.0.2.7:1", "/auth")).path)
   }

@@ -5,7 +5,7 @@ import PawlLoop
 /// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. For a while
 /// requests for such a resource do not wait for each other. Until then it stays in its store's index, though it may hold nothing. Belongs
 /// to one loop.
-struct UncollapsedResources {
+struct HitForMissResources {
   /// The time for which a mark holds.
   static let time = Duration.seconds(10)
   /// The number of marks that one loop remembers; of more, the oldest are removed early.

@@ -2,7 +2,7 @@
 /// are awaited, turns are short, so that a response is read soon after it has come. Such sockets are served before the others:
 /// a request that is nearly done does not wait behind new ones. Each awaited response is preferred once only, so that many or
 /// long responses do not starve the other sockets.
-struct ExpectedAnswers: Sendable {
+struct AwaitedResponses: Sendable {
   /// The number of sockets that are served in one turn while responses are awaited. The rest is served in the next turn.
   static let shortTurn = 16
   /// The number of responses that can be preferred at a time. Further responses are read in normal order, so that new requests

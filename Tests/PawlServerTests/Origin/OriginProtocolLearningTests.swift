@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("What answers teach of the upload protocols that an origin speaks") struct OriginLessonTests {
+@Suite("What answers teach of the upload protocols that an origin speaks") struct OriginProtocolLearningTests {
   @Test(
     "a refusal of the form alone says that the origin wants tus",
     arguments: [
@@ -17,9 +17,9 @@ import Testing
     var head = ResponseHead(status: status)
     let parts = field.split(separator: ":", maxSplits: 1)
     head.fields.append(named: Bytes(String(parts[0])), Bytes(String(parts[1])).trimmed)
-    #expect(OriginLesson.wantsTus(head, to: bench.request(.post, "/f").head) == expected)
+    #expect(OriginProtocolLearning.wantsTus(head, to: bench.request(.post, "/f").head) == expected)
     let asked = bench.request(.put, "/f", [(.ifMatch, "\"a\"")]).head
-    #expect(OriginLesson.wantsTus(head, to: asked) == (expected && field.hasPrefix("Tus-")))
+    #expect(OriginProtocolLearning.wantsTus(head, to: asked) == (expected && field.hasPrefix("Tus-")))
   }
 
   @Test("a request to an upload of the origin's own teaches where its uploads are made; another answer is a doubt")
@@ -27,7 +27,7 @@ import Testing
     let bench = try ServerBench { $0.site = "uploads = on" }
     var head = ResponseHead(status: 204)
     head.fields.append(.tusResumable, "1.0.0")
-    OriginLesson.learn(passed: bench.request(.patch, "/files/abc", [(.tusResumable, "1.0.0")]), head)
+    OriginProtocolLearning.learn(passed: bench.request(.patch, "/files/abc", [(.tusResumable, "1.0.0")]), head)
     let now = bench.running.clock.now()
     let keys = ["/files", "/files/"].map { ProbeMemory.Key(bench.request(.post, $0)) }
     bench.running.server.services.probes.withLock { memory in
@@ -35,7 +35,8 @@ import Testing
       let isNews = memory.teach(tus: ProbeMemory.Key(bench.request(.post, "/g")), isSaid: false, at: now)
       #expect(isNews)
     }
-    OriginLesson.learn(passed: bench.request(.post, "/g", [(.tusResumable, "1.0.0")]), ResponseHead(status: 201))
+    OriginProtocolLearning.learn(
+      passed: bench.request(.post, "/g", [(.tusResumable, "1.0.0")]), ResponseHead(status: 201))
     bench.running.server.services.probes.withLock { memory in
       #expect(memory.answer(for: ProbeMemory.Key(bench.request(.post, "/g")), at: now) == nil)
     }
@@ -45,11 +46,11 @@ import Testing
   func options() throws {
     let bench = try ServerBench()
     var head = ResponseHead(status: 204)
-    OriginLesson.learn(options: bench.request(.options, "/files"), head)
+    OriginProtocolLearning.learn(options: bench.request(.options, "/files"), head)
     let (key, now) = (ProbeMemory.Key(bench.request(.post, "/files")), bench.running.clock.now())
     #expect(bench.running.server.services.probes.withLock { $0.answer(for: key, at: now) } == nil)
     head.fields.append(named: Bytes("Tus-Version"), Bytes("1.0.0"))
-    OriginLesson.learn(options: bench.request(.options, "/files"), head)
+    OriginProtocolLearning.learn(options: bench.request(.options, "/files"), head)
     #expect(bench.running.server.services.probes.withLock { $0.answer(for: key, at: now)?.tus } == true)
   }
 }

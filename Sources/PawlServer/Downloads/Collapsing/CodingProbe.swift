@@ -4,7 +4,7 @@ import PawlWire
 
 /// A request to the origin beside one that is answered from the cache. The head of its response shows whether the origin compresses such
 /// responses. Its content is not read. Lives on its loop until the head comes.
-final class CodingQuestion: FetchHeadSink, DownloadJob {
+final class CodingProbe: FetchHeadSink, DownloadJob {
   private let request: IncomingRequest
   private let downloads: LoopDownloads
   private var fetch: OriginFetch?
@@ -13,7 +13,7 @@ final class CodingQuestion: FetchHeadSink, DownloadJob {
   static func ask(beside request: IncomingRequest, on downloads: LoopDownloads) {
     let copy = request.inBackground()
     copy.asksOwnCoding = true
-    let question = CodingQuestion(copy, downloads)
+    let question = CodingProbe(copy, downloads)
     downloads.fetches[ObjectIdentifier(question)] = question
     question.start()
   }

@@ -100,7 +100,7 @@ import Testing
     let targets = Set(SourceTree.names(in: "Sources").map { String($0.prefix { $0 != "/" }) })
     var wrong = [String]()
     for (path, lines) in Self.documents where path.contains(".docc/") {
-      for (number, line) in lines.enumerated() {
+      for (number, line) in lines.enumerated() where !line.hasPrefix("```") {
         let parts = line.split(separator: "``", omittingEmptySubsequences: false).enumerated()
           .filter { $0.offset % 2 == 1 }.map(\.element)
         for symbol in parts {

@@ -78,7 +78,8 @@ import Testing
     let examples = try Self.examples()
     #expect(examples.count > 10)
     for example in examples {
-      #expect(mistakes(in: completed(example.text)) == [], "Config/README.md:\(example.line)")
+      let found = mistakes(in: completed(example.text)).filter { !$0.hasSuffix("uses this section (warning)") }
+      #expect(found == [], "Config/README.md:\(example.line)")
     }
   }
 }

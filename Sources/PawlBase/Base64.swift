@@ -8,7 +8,7 @@ package enum Base64 {
 
   package static func encodeForURL(_ bytes: some Collection<UInt8>) -> [UInt8] { encode(bytes, forURL) }
 
-  /// Decodes a text; `nil` for any text that ``encode(_:)`` would not write. The empty text has no bytes.
+  /// Decodes a text; `nil` for any text that ``encode(_:)`` would not write. An empty text is decoded to an empty array.
   package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     let count = text.reversed().prefix { $0 == padding }.count
@@ -25,7 +25,7 @@ package enum Base64 {
   package static func isForURL(_ character: UInt8) -> Bool { value(of: character, forURL) != nil }
 
   private static let padding: UInt8 = 0x3d
-  /// The last two characters of each alphabet, in which the two forms differ.
+  /// The last two characters of the alphabet. The two forms differ only in these.
   private static let standard: (UInt8, UInt8) = (0x2b, 0x2f)
   private static let forURL: (UInt8, UInt8) = (0x2d, 0x5f)
 
@@ -45,7 +45,7 @@ package enum Base64 {
     return text
   }
 
-  /// - Returns: the bytes, and the unused bits.
+  /// - Returns: the bytes, and the value of the unused bits at the end of the text.
   private static func decode(
     _ text: ArraySlice<UInt8>, _ last: (UInt8, UInt8)
   ) -> (bytes: [UInt8], rest: UInt32)? {

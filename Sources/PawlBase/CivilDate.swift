@@ -1,5 +1,5 @@
-/// A day of the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March (H. Hinnant, "chrono-compatible
-/// low-level date algorithms").
+/// A day of the proleptic Gregorian calendar. The conversions count in eras of 400 years that begin on 1 March (H. Hinnant,
+/// "chrono-compatible low-level date algorithms").
 package struct CivilDate: Hashable, Sendable {
   package let year: Int64
   /// The month, from 1 to 12.
@@ -31,9 +31,9 @@ package struct CivilDate: Hashable, Sendable {
 
 extension SignedInteger {
   /// Division that rounds towards negative infinity.
-  /// - Parameter divisor: positive.
+  /// - Parameter divisor: must be positive.
   @inlinable package func dividedDown(by divisor: Self) -> Self { self / divisor - (self % divisor < 0 ? 1 : 0) }
 
-  /// The remainder of ``dividedDown(by:)``: never negative.
+  /// The remainder of ``dividedDown(by:)``, which is never negative.
   @inlinable package func restDown(by divisor: Self) -> Self { self % divisor + (self % divisor < 0 ? divisor : 0) }
 }

@@ -5,7 +5,7 @@ extension [UInt8] {
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 
-  /// As ``append(decimal:)``, with zeros in front up to `width` digits.
+  /// Appends a number like ``append(decimal:)``, with leading zeros so that it has at least `width` digits.
   package mutating func append(decimal value: UInt64, width: Int) {
     if value >= 10 || width > 1 { append(decimal: value / 10, width: width - 1) }
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
@@ -13,8 +13,8 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-  /// Reads the decimal number in `range`, leading zeros included: `1*DIGIT` (RFC 9110 §8.6).
-  /// - Returns: `nil` if the range is empty, has any other character, or the number is above `limit`.
+  /// Reads the decimal number in `range`. Leading zeros are allowed (`1*DIGIT`, RFC 9110 §8.6).
+  /// - Returns: `nil` if the range is empty or has a character that is no digit, or if the number is above `limit`.
   @inlinable
   package func decimal(_ range: Range<Int>, atMost limit: UInt64 = .max) -> UInt64? {
     guard !range.isEmpty else { return nil }

@@ -2,8 +2,8 @@ package import CLinux
 
 /// A value that a mutex protects. Hold the lock for a look-up or an update, never during input or output.
 package final class Locked<Value>: @unchecked Sendable {
-  // Safe: `value` is used only between lock and unlock. Value and mutex share a piece of memory outside of the object: for a
-  // property, Swift would check exclusive access at run time, which the lock ensures already.
+  // Safe: `value` is used only between lock and unlock. Value and mutex are in memory that is allocated outside of the object. If
+  // they were properties, Swift would check at run time that access is exclusive; the lock already ensures that.
   @usableFromInline let value: UnsafeMutablePointer<Value>
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -31,8 +31,8 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// Sets `value` to `nil` and returns what it held. Releasing that object may run code that accesses the same property; this way
-/// the access to the property is over by then.
+/// Sets `value` to `nil` and returns the old value. When the old value is released, its `deinit` may access the same property. So
+/// the access to the property has to end before the release.
 package func take<Value>(_ value: inout Value?) -> Value? {
   var taken: Value?
   swap(&taken, &value)

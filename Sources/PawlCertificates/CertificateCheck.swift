@@ -7,7 +7,7 @@ import PawlTLS
 /// An expired certificate is a warning, not an error: pawl starts with it, and an operator can still load other changes of the
 /// configuration.
 package struct CertificateCheck {
-  /// How long before its end a certificate is reported, in seconds.
+  /// Certificates that expire within this time are reported; in seconds.
   package static let notice: Int64 = 30 * 86_400
 
   package private(set) var issues: [Issue] = []
@@ -28,7 +28,7 @@ package struct CertificateCheck {
 
   // MARK: Listeners
 
-  /// Loads each pair by itself first, so that one broken file does not hide another.
+  /// Loads each pair of certificate and key by itself first, so that one broken file does not hide another.
   private mutating func check(_ section: TLSSettings) -> [CertificateFacts] {
     let label = "tls:\(section.name)"
     let files = Files(
@@ -59,7 +59,7 @@ package struct CertificateCheck {
   private mutating func describe(_ facts: CertificateFacts, _ label: String, _ key: String) {
     let names = facts.names.isEmpty ? "no name" : facts.names.joined(separator: ", ")
     let stapled = facts.isStapled ? "; with an OCSP response" : ""
-    // An origin commonly has the issuer of pawl's own certificate, so a missing one is not reported there.
+    // An origin commonly has the issuer of pawl's own certificate, so a missing issuer is reported for listeners only.
     let missing = key == "certificate" ? facts.missingIssuer : nil
     let issuer = missing.map { "; clients need the certificate of its issuer (\($0))" } ?? ""
     lines.append(
@@ -84,7 +84,7 @@ package struct CertificateCheck {
     String(decoding: HTTPDate.format(seconds).dropFirst(5).prefix(11), as: UTF8.self)
   }
 
-  /// Warns of a name that two sections of a listener have: clients get the certificate of the first one.
+  /// Warns of a name that two sections of a listener have, because clients get the certificate of the first section only.
   private mutating func checkNames(_ listener: ListenerSettings, _ sections: [String: [CertificateFacts]]) {
     var owners: [String: String] = [:]
     for section in listener.tls {
@@ -103,7 +103,7 @@ package struct CertificateCheck {
     }
   }
 
-  /// Warns of a site without a certificate, if all listeners use TLS: no client can reach it.
+  /// Warns of a site without a certificate, if all listeners use TLS, because no client can reach such a site.
   private mutating func checkHosts(_ sections: [String: [CertificateFacts]]) {
     let listeners = configuration.listeners
     guard listeners.allSatisfy({ !$0.tls.isEmpty }) else { return }
@@ -140,7 +140,7 @@ package struct CertificateCheck {
     let files = Files(
       certificates: upstream.tlsCertificate.map { [$0] } ?? [], keys: upstream.tlsKey.map { [$0] } ?? [],
       authority: upstream.tlsCA, prefix: "tls-", authorityKey: "tls-ca")
-    // The CA and the own certificate each by itself, so that one broken file does not hide the other.
+    // Load the CA and pawl's own certificate separately, so that one broken file does not hide the other.
     var authority = settings
     authority.pair = nil
     do throws(TLSProblem) {
@@ -149,7 +149,7 @@ package struct CertificateCheck {
     guard let pair = settings.pair else { return }
     let own = TLSServerSettings(name: upstream.name, pairs: [pair])
     guard let context = load(own, label, files, pair) else { return }
-    // An origin that verifies pawl's certificate commonly has its issuer: a chain without it needs no warning.
+    // An origin that verifies pawl's certificate commonly has its issuer, so a chain without the issuer needs no warning.
     for facts in context.certificates { describe(facts, label, "tls-certificate") }
   }
 
@@ -172,8 +172,8 @@ package struct CertificateCheck {
     }
   }
 
-  /// Adds an issue at the place in the configuration that names the file.
-  /// - Parameter pair: the pair that the problem is about, if it names no file.
+  /// Adds an issue at the line of the configuration that names the file.
+  /// - Parameter pair: the pair that the problem is about, if the problem names no file.
   private mutating func add(
     _ severity: Issue.Severity, _ problem: TLSProblem, _ label: String, _ files: Files, _ pair: TLSKeyPair?
   ) {

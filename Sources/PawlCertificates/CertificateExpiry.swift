@@ -1,14 +1,14 @@
 import PawlTLS
 
-/// Decides which certificates the log warns of: those that expire soon or have expired, once a day each.
+/// Decides which certificates the log warns of: those that expire soon or have expired, each of them once a day.
 struct CertificateExpiry: Sendable {
-  /// How long before its end a certificate is warned of, in seconds.
+  /// Certificates that expire within this time are warned of; in seconds.
   static let notice: Int64 = 14 * 86_400
   static let interval: Int64 = 86_400
 
   struct Warning: Hashable, Sendable {
     var certificate: CertificateFacts
-    /// The whole days that are left; negative when it has expired.
+    /// The full days that are left; negative if the certificate has expired.
     var days: Int64
     var isExpired: Bool { days < 0 }
   }

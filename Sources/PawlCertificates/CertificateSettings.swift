@@ -2,7 +2,7 @@ package import PawlConfig
 package import PawlTLS
 
 extension TLSSettings {
-  /// The section as `PawlTLS` takes it. The configuration has been checked to have as many keys as certificates.
+  /// The section as `PawlTLS` takes it. The configuration has been checked to name as many key files as certificate files.
   package var forServer: TLSServerSettings {
     TLSServerSettings(
       name: name, pairs: zip(certificateFiles, keyFiles).map { TLSKeyPair(certificate: $0, key: $1) },
@@ -29,7 +29,7 @@ extension PawlConfig.Configuration {
 }
 
 extension ListenerSettings {
-  /// The settings that a reload cannot change: all but the names of the TLS sections, as long as there are some.
+  /// The settings that a reload cannot change. A reload can change the names of the TLS sections, but not whether there are any.
   package var untilRestart: ListenerSettings {
     var settings = self
     settings.tls = tls.isEmpty ? [] : ["-"]
@@ -38,7 +38,7 @@ extension ListenerSettings {
 }
 
 extension UpstreamSection {
-  /// The TLS settings for the upstream's `https://` URLs; `nil`: it has none.
+  /// The TLS settings for the upstream's `https://` URLs; `nil`: it has no such URL.
   package var forTLS: TLSClientSettings? {
     guard urls.contains(where: \.isTLS) else { return nil }
     var pair: TLSKeyPair?

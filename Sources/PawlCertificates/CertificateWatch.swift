@@ -1,7 +1,7 @@
 import CLinux
 import PawlLoop
 
-/// The identity and times of a file, with links followed. Any change of the file, or of a link on the way, gives another
+/// The identity and times of a file, with links followed. Any change of the file, or of a link on the way, gives a different
 /// mark.
 struct FileMark: Hashable, Sendable {
   private var device: UInt64
@@ -30,14 +30,14 @@ struct CertificateWatch<Mark: Hashable & Sendable>: Sendable {
   /// Files that have not changed for this time count as complete.
   static var settleTime: Duration { .seconds(3) }
 
-  /// The marks at the last reading that counts, successful or not.
+  /// The marks of the files at the last reading whose result is final: the files were read, or the failure was logged.
   private var known: [Mark?]
-  /// The marks when reading failed, and the time at which they were first seen.
+  /// The marks when reading failed, and the time at which reading first failed with these marks.
   private var failed: (marks: [Mark?], since: Monotonic)?
 
   init(_ marks: [Mark?]) { known = marks }
 
-  /// Returns whether to read the files, after a look at their marks.
+  /// Returns whether to read the files, which have these marks now.
   mutating func looked(_ marks: [Mark?], at now: Monotonic) -> Bool {
     guard marks != known else {
       failed = nil
@@ -51,7 +51,7 @@ struct CertificateWatch<Mark: Hashable & Sendable>: Sendable {
   mutating func loaded(_ marks: [Mark?]) { (known, failed) = (marks, nil) }
 
   /// Records that the files could not be read.
-  /// - Returns: whether to log it: the files have stayed the same for ``settleTime``.
+  /// - Returns: whether to log the failure, because the files have stayed the same for ``settleTime``.
   mutating func couldNotLoad(_ marks: [Mark?], at now: Monotonic) -> Bool {
     guard let failed, failed.marks == marks else {
       failed = (marks, now)

@@ -66,7 +66,7 @@ package final class Certificates: Sendable {
 
   // MARK: - Reading again
 
-  /// Reads all files again, by new settings. A listener whose files cannot be read keeps its certificates. Blocking.
+  /// Reads all files again, as new settings name them. A listener whose files cannot be read keeps its certificates. Blocking.
   package func reload(_ configuration: PawlConfig.Configuration) {
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)
@@ -96,7 +96,7 @@ package final class Certificates: Sendable {
 
   private func read(_ name: String, _ sections: [TLSServerSettings], _ generation: Int, saysAll: Bool) {
     guard let offersHTTP2 = entries.withLock({ $0[name]?.offersHTTP2 }) else { return }
-    // Before the reading: a file that changes meanwhile is read again.
+    // Get the marks before the files are read. So a file that changes meanwhile is read again.
     let marks = Self.marks(sections)
     let result = Result { () throws(TLSProblem) in
       try TLSServerContext(sections, offersHTTP2: offersHTTP2, tickets: tickets)

@@ -47,7 +47,7 @@ final class DemoConnection {
     return true
   }
 
-  /// Reads the next head, of interim responses too; `nil`: the connection ended before it was complete.
+  /// Reads the next head, also of an interim response; `nil`: the connection ended before the head was complete.
   func readHead() -> Head? {
     while true {
       if let end = pending.indices.first(where: { pending[$0...].starts(with: [13, 10, 13, 10]) }) {
@@ -58,7 +58,7 @@ final class DemoConnection {
     }
   }
 
-  /// Reads the next bytes of the content, at most `limit`; `nil`: there are no more.
+  /// Reads the next bytes of the content, at most `limit`; `nil`: there are no more bytes.
   func read(limit: Int) -> ArraySlice<UInt8>? {
     if pending.isEmpty, !fill() { return nil }
     let taken = pending.prefix(limit)

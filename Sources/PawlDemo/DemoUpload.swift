@@ -37,7 +37,7 @@ struct DemoUpload {
     Array("\(line) HTTP/1.1\r\nHost: demo\r\nUpload-Draft-Interop-Version: 6\r\n\(fields)\r\n".utf8)
   }
 
-  /// Sends the first `limit` bytes, and returns the upload's URL, which came before them in a 104.
+  /// Sends the first `limit` bytes, and returns the upload's URL, which came in a 104 response before these bytes were sent.
   private func begin(sending limit: UInt64) -> String? {
     let fields = "Content-Type: application/octet-stream\r\nContent-Length: \(Self.size)\r\nUpload-Complete: ?1\r\n"
     guard let connection = DemoConnection(to: address), connection.send(request("POST /upload", fields)),

@@ -5,10 +5,10 @@ import PawlLoop
 package import PawlObserve
 package import PawlServer
 
-/// `pawl demo`: a legacy origin with pawl in front of it, and two transfers over them.
+/// `pawl demo`: a legacy origin with pawl in front of it, and two transfers through pawl.
 ///
-/// The origin breaks the download off several times, which the client does not notice; the client also interrupts it once, and
-/// resumes. The upload is interrupted by the client, and reaches the origin complete, once.
+/// The origin breaks the download off several times, which the client does not notice; the client also interrupts and resumes it
+/// one time. The client interrupts and resumes the upload as well, and the origin gets the complete upload in one request.
 package enum Demonstration {
   /// The size of the file that the legacy origin offers, in bytes.
   package static let size: UInt64 = 48 << 20

@@ -13,7 +13,7 @@ package final class LegacyOrigin: Sendable {
   private let served = Locked(0)
   private let received = Locked((count: 0, sha256: ""))
 
-  /// The number of connections that it has reset or closed early.
+  /// The number of connections that this origin has reset or closed early.
   package var breaks: Int { brokenOff.withLock { $0 } }
   package var requests: Int { served.withLock { $0 } }
 
@@ -76,8 +76,8 @@ package final class LegacyOrigin: Sendable {
     send(
       connection,
       Array("HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: \(size)\r\n\r\n".utf8))
-    // The first two connections break off, so that there is something to see; of the others two in three do, at a random
-    // offset.
+    // The first two connections break off, so that there is something to see. Of the others, two in three break off. The offset
+    // is random.
     let limit = Randomness.uint64() % (number <= 2 ? size : size * 3 / 2)
     var offset: UInt64 = 0
     while offset < min(size, limit) {
@@ -93,13 +93,13 @@ package final class LegacyOrigin: Sendable {
     }
   }
 
-  /// A request's head, and the bytes that came behind it.
+  /// A request's head, and the bytes that came after it.
   private struct Request {
     var line: ArraySlice<UInt8>
     var fields: ArraySlice<UInt8>
     var rest: ArraySlice<UInt8>
 
-    /// The Content-Length: an old server understands nothing else.
+    /// The value of Content-Length; an old server understands no other framing.
     var contentLength: UInt64? {
       for line in String(decoding: fields, as: UTF8.self).lowercased().split(separator: "\r\n")
       where line.hasPrefix("content-length:") {
@@ -159,7 +159,7 @@ package final class LegacyOrigin: Sendable {
     return true
   }
 
-  /// Returns bytes of the file; each is computed from its offset alone.
+  /// Returns bytes of the file; each byte is computed from its offset alone.
   package static func content(_ range: Range<UInt64>) -> [UInt8] {
     range.map { offset in
       let block = (offset >> 3) &* 0x9e37_79b9_7f4a_7c15

@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// `access-log-format` in the configuration.
+/// The format of the access log: `access-log-format` in the configuration.
 package enum AccessLogFormat: String, CaseIterable, Sendable {
   /// nginx's `combined`, byte for byte.
   case combined
@@ -9,8 +9,8 @@ package enum AccessLogFormat: String, CaseIterable, Sendable {
   case json
 }
 
-/// The access log: one line for each request. A thread of its own writes several lines at a time, at most 200 ms late. Any
-/// thread may log; no caller waits. Up to 4 MiB are queued while the destination does not take them; further lines are dropped.
+/// The access log: one line for each request. A thread of its own writes several lines at a time, at most 200 ms late. Any thread
+/// may log; no caller waits. While the destination takes no lines, up to 4 MiB are queued; further lines are dropped.
 package final class AccessLog: Sendable {
   private let writer: LineWriter?
   private let format: AccessLogFormat
@@ -57,10 +57,10 @@ package final class AccessLog: Sendable {
   /// Waits until all lines written so far have reached the destination.
   package func flush() { writer?.flush() }
 
-  /// As ``flush()``, at the end of the program: waits for a limited time, because the reader of a pipe may be gone.
+  /// Waits like ``flush()``, but only for a limited time, because the reader of a pipe may be gone. For the end of the program.
   package func flushLast() { writer?.flush(atMost: LineWriter.lastWait) }
 
-  /// Returns how many lines were lost since the last call: the queue was full, or the destination refused them.
+  /// Returns how many lines were lost since the last call, because the queue was full or the destination refused them.
   package func takeDropped() -> UInt64 { writer?.takeDropped() ?? 0 }
 }
 

@@ -6,11 +6,11 @@ package enum TransferEnd: String, CaseIterable, Hashable, Sendable {
   case client
   /// The origin broke off, or its content changed, and pawl could not go on.
   case origin
-  /// pawl ended it: a limit, a timeout, or the end of the process.
+  /// pawl ended the transfer because of a limit, a timeout, or the end of the process.
   case pawl
 }
 
-/// The facts of one request for the access log. Bytes are as on the wire; the log escapes them.
+/// The facts of one request for the access log. Texts are the bytes on the wire; the log escapes them.
 package struct AccessRecord: Sendable {
   /// The time when the request was complete: wall clock, milliseconds since 1970.
   package var time: Int64
@@ -37,25 +37,25 @@ package struct AccessRecord: Sendable {
   package var upstream: String = ""
   /// The cache outcome, for instance `hit`; `nil` if no cache was used.
   package var cacheOutcome: String?
-  /// The part of ``bytes`` that was held before the request came.
+  /// The part of ``bytes`` that was stored before the request came.
   package var bytesFromCache: UInt64 = 0
   /// Content bytes that the origin sent for this transfer.
   package var bytesFromOrigin: UInt64 = 0
   /// The part of ``bytesFromOrigin`` that came after a resumption and was new.
   package var bytesResumed: UInt64 = 0
-  /// The part of ``bytesFromOrigin`` that repeated held bytes; it was compared and dropped.
+  /// The part of ``bytesFromOrigin`` that repeated stored bytes. It was compared with them and dropped.
   package var bytesReplayed: UInt64 = 0
-  /// How often the fetch from the origin was resumed.
+  /// The number of times that the fetch from the origin was resumed.
   package var originResumes: Int = 0
   package var endedBy: TransferEnd = .done
-  /// The reason, if ``endedBy`` is not ``TransferEnd/done``: a word of the event log.
+  /// The reason, if ``endedBy`` is not ``TransferEnd/done``. It is a word that the event log also uses.
   package var endReason: String?
 
   /// The version of TLS, such as `TLSv1.3`; `nil` in clear.
   package var tlsVersion: StaticString?
   /// The cipher suite, by OpenSSL's name.
   package var tlsCipher: String?
-  /// The subject of the client's certificate, whose key the client has proved to have.
+  /// The subject of the client's certificate. The handshake has shown that the client has the private key.
   package var clientSubject: String?
 
   package init(time: Int64, remote: ArraySlice<UInt8>) { (self.time, self.remote) = (time, remote) }

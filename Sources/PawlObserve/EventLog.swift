@@ -6,7 +6,7 @@ import PawlBase
 ///
 /// Values are quoted if they hold anything but plain visible ASCII. Any thread may log; no caller waits.
 package final class EventLog: Sendable {
-  /// Events below this level are not written. Check it before computing expensive values.
+  /// The lowest level of events that are written. Check the level before computing expensive values.
   package let level: LogLevel
   private let writer: LineWriter
   private let nowMilliseconds: @Sendable () -> Int64
@@ -66,7 +66,7 @@ package final class EventLog: Sendable {
   /// Waits until all events logged so far are written. For tests.
   package func flush() { writer.flush() }
 
-  /// As ``flush()``, at the end of the program: waits for a limited time, because the reader of a pipe may be gone.
+  /// Waits like ``flush()``, but only for a limited time, because the reader of a pipe may be gone. For the end of the program.
   package func flushLast() { writer.flush(atMost: LineWriter.lastWait) }
 
   /// Reopens the file after a rotation. Does nothing for other destinations.

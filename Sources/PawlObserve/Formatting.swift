@@ -41,7 +41,7 @@ struct CivilTime: Hashable, Sendable {
   var day: Int64 { date.day }
 
   init(secondsSince1970 seconds: Int64) {
-    // Clamped to the years 0000 to 9999: other times are no possible clock of this machine.
+    // Clamped to the years 0000 to 9999, because the clock of this machine cannot show other years.
     let seconds = Swift.min(Swift.max(seconds, -62_167_219_200), 253_402_300_799)
     date = CivilDate(daysSince1970: seconds.dividedDown(by: 86_400))
     secondOfDay = seconds.restDown(by: 86_400)

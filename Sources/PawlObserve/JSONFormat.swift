@@ -81,8 +81,8 @@ extension [UInt8] {
     append(0x22)
   }
 
-  /// Appends the bytes of a JSON string. Well-formed UTF-8 stays as it is. Any other byte is written as the character of that
-  /// number (ISO 8859-1, which obs-text mostly is), so that the line is valid JSON for any client input.
+  /// Appends the bytes of a JSON string. Well-formed UTF-8 stays as it is. Any other byte is written as the character with that
+  /// number (ISO 8859-1, the usual encoding of bytes above 0x7f in fields), so that the line is valid JSON for any client input.
   private mutating func append(jsonBytes bytes: some Collection<UInt8>) {
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
       return append(contentsOf: bytes)

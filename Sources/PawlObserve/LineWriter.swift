@@ -3,9 +3,10 @@ import CLinux
 /// Takes log lines from any thread and writes them on a thread of its own, so that no caller waits for a disk or a pipe. The
 /// queue is bounded: lines that do not fit are dropped and counted.
 ///
-/// Two flags remain beside the stage: the order to reopen the file, and whether the last write failed.
+/// Two flags are not part of `stage`: the order to reopen the file, and whether the last write failed.
 ///
-/// Safe: everything below `lock` is used only while it is held; `output` only by the writer's thread.
+/// Safe: the variables below are used only while `lock` is held, except that only the writer's thread uses `output` and
+/// `isFailing`.
 final class LineWriter: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let wakeWriter: UnsafeMutablePointer<pthread_cond_t>
@@ -17,13 +18,14 @@ final class LineWriter: @unchecked Sendable {
   private var dropped: UInt64 = 0
   private var linesQueued: UInt64 = 0
   private var linesDone: UInt64 = 0
-  /// Lines up to this number are waited for, so they are written without delay.
+  /// A caller of ``flush(atMost:)`` waits for the lines up to this number, so they are written without delay.
   private var linesUrgent: UInt64 = 0
   private var wantsReopen = false
   private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
-  /// Whether the last write failed. Only the writer's thread uses it: a failure is reported once until a write succeeds.
+  /// Whether the last write failed. Only the writer's thread uses this flag. It makes sure that a failure is reported once, until
+  /// a write succeeds.
   private var isFailing = false
 
   private enum Stage {
@@ -36,13 +38,13 @@ final class LineWriter: @unchecked Sendable {
 
   private var isUrgent: Bool { linesDone < linesUrgent }
 
-  /// The longest wait at the end of the program: the reader of a pipe may be gone.
+  /// The longest wait at the end of the program. It is limited because the reader of a pipe may be gone.
   static let lastWait = Duration.seconds(2)
 
   /// - Parameters:
   ///   - capacity: the most bytes that may be queued.
   ///   - batch: the number of bytes that are written without waiting for more.
-  ///   - lingerMilliseconds: how long fewer bytes than that wait for further lines.
+  ///   - lingerMilliseconds: how long fewer bytes than `batch` wait for further lines.
   ///   - trouble: called on the writer's thread with the reason when a file cannot be reopened, or when lines begin to be
   ///     lost.
   init(
@@ -79,7 +81,7 @@ final class LineWriter: @unchecked Sendable {
     return count
   }
 
-  /// Queues the one line that `append` appends. Drops it if the queue is full. Never waits for the destination.
+  /// Queues the one line that `append` appends. Drops the line if the queue is full. Never waits for the destination.
   func write(_ append: (inout [UInt8]) -> Void) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -98,10 +100,10 @@ final class LineWriter: @unchecked Sendable {
     if before == 0 || (before < batch && queue.count >= batch) { pthread_cond_signal(wakeWriter) }
   }
 
-  /// Queues one line. Drops it if the queue is full. Never waits for the destination.
+  /// Queues one line. Drops the line if the queue is full. Never waits for the destination.
   func write(_ line: [UInt8]) { write { $0.append(contentsOf: line) } }
 
-  /// Waits until every line queued so far has been passed to the destination, but at most `limit`.
+  /// Waits until every line queued so far has been passed to the destination, but not longer than `limit`.
   func flush(atMost limit: Duration = .seconds(3600)) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -122,7 +124,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Writes the queued lines and ends the thread; waits at most ``lastWait`` for it. Later lines are dropped.
+  /// Writes the queued lines and ends the thread; waits at most ``lastWait`` for that end. Later lines are dropped.
   func close() {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -145,7 +147,8 @@ final class LineWriter: @unchecked Sendable {
   private func startThread() {
     var thread = pthread_t()
     let retained = Unmanaged.passRetained(self)
-    // The thread inherits this mask: other threads handle the signals, and a broken pipe is an error here and not a signal.
+    // The thread inherits this signal mask. So other threads handle the signals, and a broken pipe is an error here and not a
+    // signal.
     var (every, before) = (sigset_t(), sigset_t())
     sigfillset(&every)
     pthread_sigmask(SIG_SETMASK, &every, &before)
@@ -191,15 +194,15 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Reopens the file if that was ordered, and writes the lines. Called without the lock. Lines that were queued before the
-  /// order may go to either file.
+  /// Reopens the file if ``reopen()`` was called, and writes the lines. Call this without the lock. Lines that were queued before
+  /// ``reopen()`` may go to the old or the new file.
   /// - Returns: how many lines were lost.
   private func deliver(_ bytes: [UInt8], reopening: Bool) -> UInt64 {
     if reopening {
       do throws(LogError) {
         try output.reopen()
       } catch {
-        // The old file stays in use: no line is lost, and the operator sees the reason.
+        // The old file stays in use, so no line is lost. The operator sees the reason.
         if let trouble { trouble(error.description) } else { _ = output.write(Array("\(error)\n".utf8)) }
       }
     }

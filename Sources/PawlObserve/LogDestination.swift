@@ -6,26 +6,26 @@ package enum LogDestination: Sendable {
   case standardError
   /// A file. Lines are appended; a missing file is made with mode 0640.
   case file(path: String)
-  /// A function that gets whole lines, several at a time, on the log's own thread; for tests and for embedding.
+  /// A function that gets complete lines, several at a time, on the log's own thread; for tests and for embedding.
   case closure(@Sendable ([UInt8]) -> Void)
 }
 
-/// A log file could not be opened.
+/// The error that a log file could not be opened.
 package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
   package let path: String
-  /// `errno`.
+  /// The `errno` of the failed call.
   package let code: CInt
 
   package var description: String { "cannot open the log \(path): \(String(cString: strerror(code)))" }
 }
 
-/// An open destination. After its initialisation only the writer's thread uses it.
+/// An open destination. After the initialisation only the writer's thread uses it.
 struct LogOutput: ~Copyable {
   private let destination: LogDestination
   private var descriptor: CInt
   private var tear = Tear()
 
-  /// Whether the last line in the file is incomplete, because the file took only a part of it. A line end is then written
+  /// Whether the last line in the file is incomplete, because the file took only a part of that line. A line end is then written
   /// before the next line.
   struct Tear {
     private(set) var isTorn = false
@@ -62,7 +62,7 @@ struct LogOutput: ~Copyable {
 
   deinit { if descriptor > 2 { _ = close(descriptor) } }
 
-  /// Reopens the file after a rotation has renamed it. Keeps the old one if that fails.
+  /// Reopens the file after a rotation has renamed it. Keeps the old file if opening the new one fails.
   mutating func reopen() throws(LogError) {
     guard case .file(let path) = destination else { return }
     let fresh = try Self.open(path)
@@ -88,7 +88,7 @@ struct LogOutput: ~Copyable {
     }
   }
 
-  /// Whether another attempt makes sense: after a signal, or when a non-blocking pipe has room again.
+  /// Whether another attempt makes sense: after a signal, or when a full non-blocking pipe has space again within a second.
   private static func waitAfterFailure(of descriptor: CInt) -> Bool {
     switch pawl_errno() {
     case EINTR: return true

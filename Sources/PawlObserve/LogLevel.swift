@@ -2,7 +2,7 @@
 package enum LogLevel: UInt8, CaseIterable, Comparable, Sendable {
   case debug, info, notice, warning, error
 
-  /// `nil` if the word is not one of the five.
+  /// Makes the level that `word` names; fails if the word names none of the five.
   package init?(_ word: String) {
     guard let level = Self.allCases.first(where: { $0.word.description == word }) else { return nil }
     self = level

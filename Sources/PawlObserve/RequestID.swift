@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// The identifier that a request gets if it has none: 32 hexadecimal digits, 128 random bits.
+/// The identifier that pawl gives to a request without one: 32 hexadecimal digits, 128 random bits.
 package enum RequestID {
   /// The number of digits.
   package static let count = 32
@@ -61,7 +61,7 @@ package struct RequestIDs: Sendable {
       let count = bytes.withUnsafeMutableBytes { buffer in
         getrandom(buffer.baseAddress?.advanced(by: filled), buffer.count - filled, 0)
       }
-      // Only a signal can interrupt it: with these flags getrandom(2) has no other failure once the system has booted.
+      // Only a signal can interrupt the call: with these flags getrandom(2) has no other failure once the system has booted.
       filled += max(count, 0)
     }
     left = bytes.count

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PawlBench
 
-/// The options of all scenarios.
+/// The options that all scenarios have.
 struct LoadOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "Connections, all threads together. (default: 64)")
   var connections: Int?

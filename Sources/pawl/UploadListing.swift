@@ -18,7 +18,7 @@ enum UploadListing {
     } catch { throw RunFailure(.unavailable, "cannot read the spool \(path): \(error)") }
   }
 
-  /// Wall clock, seconds since 1970.
+  /// The present time: wall clock, seconds since 1970.
   static func now() -> Int64 { Int64(time(nil)) }
 
   // MARK: For people

@@ -86,7 +86,7 @@ struct NamedUploads: ParsableArguments {
   }
 
   /// Gives an order for each upload.
-  /// - Parameter done: the text that is printed behind each ID.
+  /// - Parameter done: the text that is printed after each ID.
   func give(_ order: UploadOrder.Kind, done: String) throws {
     let uploads = OperatedUploads(paths: try spools.paths())
     try exiting { () throws(RunFailure) in

@@ -1,20 +1,20 @@
 import CLinux
 
-/// The parsed head of a response, with the fields that every scenario needs. Other fields are found in its bytes when a
-/// scenario needs them.
+/// The parsed head of a response, with the fields that every scenario needs. A scenario that needs another field searches for it
+/// in the bytes of the head.
 struct AnswerHead: Hashable {
   /// `Content-Range: bytes first-last/total`.
   struct ContentRange: Hashable {
     var first: UInt64
     var last: UInt64
-    /// `nil` for `*`.
+    /// The length of the complete body; `nil` if the server sent `*`.
     var total: UInt64?
   }
 
   var status = 0
   var length: UInt64?
   var isChunked = false
-  /// Whether the connection ends with this response.
+  /// Whether the server closes the connection after this response.
   var closes = false
   var contentRange: ContentRange?
 
@@ -23,7 +23,7 @@ struct AnswerHead: Hashable {
     case needMore
     /// A head of `count` bytes, its empty line included.
     case head(AnswerHead, count: Int)
-    /// The bytes are no head, or the head contradicts itself.
+    /// The bytes are no valid head, or its fields contradict each other.
     case malformed
   }
 
@@ -45,7 +45,7 @@ struct AnswerHead: Hashable {
     return .needMore
   }
 
-  /// Returns the length of a head, its empty line included; `nil` if the head does not end in `bytes`.
+  /// Returns the length of a head, its empty line included; `nil` if the end of the head is not in `bytes`.
   static func end(in bytes: Span<UInt8>) -> Int? {
     var at = 0
     while let feed = lineFeed(bytes, at) {
@@ -60,11 +60,11 @@ struct AnswerHead: Hashable {
 
   private mutating func readStatus(_ bytes: Span<UInt8>, _ end: Int) -> Bool {
     guard end >= 12, bytes.begins(with: "HTTP/", at: 0), bytes[8] == 0x20 else {
-      // The line of an HTTP/2 response is shorter; this client makes it.
+      // The status line of an HTTP/2 response is shorter. ``HTTP2Connection`` writes it.
       guard end >= 10, bytes.begins(with: "HTTP/2 ", at: 0) else { return false }
       return readStatus(bytes, at: 7)
     }
-    // HTTP/1.0 closes the connection unless the response says otherwise.
+    // A server with HTTP/1.0 closes the connection unless the response says otherwise.
     closes = bytes[7] == UInt8(ascii: "0")
     return readStatus(bytes, at: 9)
   }
@@ -79,7 +79,7 @@ struct AnswerHead: Hashable {
     return status >= 100
   }
 
-  /// Reads one field line. Returns `false` if it makes the framing invalid.
+  /// Reads one field line. Returns `false` if the field makes the framing invalid.
   private mutating func readField(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
     // The position of the colon excludes most names before a letter is compared.
     func hasColon(_ offset: Int) -> Bool { start + offset < end && bytes[start + offset] == 0x3a }
@@ -101,7 +101,7 @@ struct AnswerHead: Hashable {
     return true
   }
 
-  /// Parses `bytes 0-99/1000`; `nil` for anything else.
+  /// Parses a value such as `bytes 0-99/1000`; `nil` for anything else.
   static func contentRange(_ bytes: Span<UInt8>, _ value: Range<Int>) -> ContentRange? {
     guard value.count > 6, bytes.begins(with: "bytes ", at: value.lowerBound) else { return nil }
     var at = value.lowerBound + 6
@@ -143,7 +143,7 @@ struct AnswerHead: Hashable {
   static func lineFeed(_ bytes: Span<UInt8>, _ start: Int) -> Int? {
     guard start < bytes.count else { return nil }
     return bytes.withUnsafeBufferPointer { buffer in
-      // Safe: there are that many bytes from `start` on.
+      // Safe: `buffer` has `buffer.count - start` bytes from `start` on.
       guard let base = buffer.baseAddress, let found = memchr(base + start, 0x0a, buffer.count - start) else {
         return nil
       }
@@ -173,14 +173,14 @@ extension Span<UInt8> {
     return start..<end
   }
 
-  /// Reads a range that has only digits, at most 18.
+  /// Reads the number in `range`; `nil` if the range is not 1 to 18 digits.
   func decimal(_ range: Range<Int>) -> UInt64? {
     var at = range.lowerBound
     guard let value = number(&at, range.upperBound), at == range.upperBound else { return nil }
     return value
   }
 
-  /// Reads the digits from `at` on, and moves `at` behind them.
+  /// Reads the digits from `at` on, and moves `at` to the byte after them.
   func number(_ at: inout Int, _ end: Int) -> UInt64? {
     let start = at
     var value: UInt64 = 0

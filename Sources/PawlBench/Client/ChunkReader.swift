@@ -3,11 +3,11 @@ import PawlBase
 /// Finds the content in a chunked response (RFC 9112 §7.1). Extensions and trailers are skipped.
 struct ChunkReader: Hashable {
   enum Step: Hashable {
-    /// All bytes were framing, and more is to come.
+    /// All bytes were framing and no content. The response is not complete.
     case more
     /// `count` bytes from `start` on are content.
     case content(start: Int, count: Int)
-    /// The response ends before `next`.
+    /// The response is complete. The byte at `next` does not belong to it.
     case end(next: Int)
     case malformed
   }
@@ -18,7 +18,7 @@ struct ChunkReader: Hashable {
   private var digits = 0
   private var lineLength = 0
 
-  /// Returns the next piece of `bytes` from `start` on. Call it again for the bytes behind the piece.
+  /// Returns the next piece of `bytes` from `start` on. Call this function again for the bytes after the piece.
   mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Step {
     var at = start
     while at < bytes.count {

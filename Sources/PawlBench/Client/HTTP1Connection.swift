@@ -1,13 +1,13 @@
 import PawlLoop
 
-/// The HTTP/1.1 connection of one lane: a request, its response, the next request.
+/// The HTTP/1.1 connection of one lane (a simulated client). It sends the next request only after the response to the last one.
 final class HTTP1Connection: Link, Transport {
   private enum Reading { case nothing, head, counted(UInt64), chunked(ChunkReader), untilEnd }
 
   private let lane: Lane
   private var request: RequestText?
   private var reading = Reading.nothing
-  /// The beginning of a head that is not complete.
+  /// The beginning of a response head that is not complete yet.
   private var carry: [UInt8] = []
   private var headSent = 0
   private var contentAt: UInt64 {
@@ -15,11 +15,11 @@ final class HTTP1Connection: Link, Transport {
     set { lane.contentAt = newValue }
   }
   private var isStopped = false
-  /// The number of responses on this connection, and whether no byte of the present one has come.
+  /// The number of complete responses on this connection. `isUntouched`: whether no byte of the next response has come.
   private var answers = 0
   private var isUntouched = true
   private var closes = false
-  /// The number of the connection: bytes left over from a closed one are not parsed.
+  /// A number that changes when the connection is closed, so that remaining bytes of a closed connection are not parsed.
   private var epoch = 0
 
   init(_ worker: Worker, _ lane: Lane) {
@@ -67,7 +67,7 @@ final class HTTP1Connection: Link, Transport {
       switch write(request, stream) {
       case .bytes(let count): budget -= note(count, request)
       case .wouldBlock: return stream.wantWritable()
-      // The response may have come: the next read shows it.
+      // The server may have sent its response before it closed the connection. The next read shows this.
       case .end, .failed: return
       }
     }
@@ -101,7 +101,7 @@ final class HTTP1Connection: Link, Transport {
 
   override func readable() {
     let buffer = worker.buffer
-    // A full buffer means that there is more. After four reads other connections have their turn.
+    // A full buffer means that more bytes may be waiting. After four reads, other connections have their turn.
     for _ in 0..<4 {
       guard let stream else { return }
       switch stream.read(into: UnsafeMutableRawBufferPointer(buffer)) {
@@ -119,7 +119,7 @@ final class HTTP1Connection: Link, Transport {
     close()
     guard let request else { return worker.tally.dropped += 1 }
     if case .untilEnd = reading { return complete() }
-    // The server closed a persistent connection while the request was on its way (RFC 9112 §9.3.1).
+    // The server closed a persistent connection while the request was on its way, so the request is sent again (RFC 9112 §9.3.1).
     if isUntouched, wasKept, request.isRepeatable { return send(request, for: lane) }
     breakOff(.cut)
   }

@@ -67,7 +67,7 @@ enum HTTP2Callbacks {
     }
   }
 
-  /// The source of a request's content: always the connection.
+  /// The source from which nghttp2 takes the content of a request. The source calls ``HTTP2Connection/copyContent(_:to:)``.
   static var content: nghttp2_data_provider {
     nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, target, limit, flags, _, user in
       guard let owner = owner(user), let flags else { return Int(failure) }
@@ -80,7 +80,7 @@ enum HTTP2Callbacks {
   }
 }
 
-// Outside of the type: a C function pointer cannot capture anything.
+// These are outside of the type, because a C function pointer cannot capture anything.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
 
 private func owner(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Connection? {

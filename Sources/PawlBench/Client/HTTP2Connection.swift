@@ -9,7 +9,7 @@ final class HTTP2Connection: Link, Transport {
   private var session: OpaquePointer?
   /// Lanes whose requests wait for a connection.
   private var waiting: [Lane] = []
-  /// The present head, written as in HTTP/1.1.
+  /// The response head that is being received, written as text like in HTTP/1.1.
   private var head: [UInt8] = []
   private var lines: [nghttp2_nv] = []
   private var output: [UInt8] = []
@@ -246,7 +246,7 @@ final class HTTP2Connection: Link, Transport {
     _ = lane.content(bytes)
   }
 
-  /// Handles the end of a response. The stream may still be open on this side.
+  /// Handles the end of a response. If the request is not sent completely, its stream is reset.
   func endContent(_ stream: Int32) {
     guard let lane = lane(of: stream) else { return }
     if let request = lane.request, lane.contentAt < request.content.upperBound, let session {
@@ -259,13 +259,13 @@ final class HTTP2Connection: Link, Transport {
   func noteClosed(_ stream: Int32, _ code: UInt32) {
     guard let lane = lane(of: stream), let request = lane.request else { return }
     lane.stream = 0
-    // The server has not processed the request (RFC 9113 §8.7).
+    // The server has not processed the request, so it can be sent again (RFC 9113 §8.7).
     if code == NGHTTP2_REFUSED_STREAM.rawValue, request.isRepeatable { return send(request, for: lane) }
     lane.broke(.cut)
   }
 
   /// Handles a request that was not sent. After the server's GOAWAY no stream can be opened, so the server has not seen the
-  /// request. After an error that ends the connection, the lanes are informed of that error instead.
+  /// request. After an error that ends the connection, the lanes get that error instead.
   func noteUnsent(_ stream: Int32) {
     if isLeaving { noteClosed(stream, NGHTTP2_REFUSED_STREAM.rawValue) }
   }
@@ -274,7 +274,7 @@ final class HTTP2Connection: Link, Transport {
 
   // MARK: Ending
 
-  /// After GOAWAY: when the running exchanges have ended, closes the connection, and opens a new one for waiting requests.
+  /// Closes the connection after GOAWAY, as soon as the running exchanges have ended. Opens a new one if requests wait.
   private func leaveIfDone() {
     guard isLeaving, !lanes.contains(where: { $0.stream != 0 }) else { return }
     worker.loop.nextTurn { [weak self] in

@@ -1,14 +1,14 @@
-/// The carrier of a lane's exchanges: a connection, or the streams of a connection.
+/// Carries the exchanges of lanes: a connection of HTTP/1.1, or one of HTTP/2 with its streams.
 protocol Transport: AnyObject {
-  /// Sends the lane's request as soon as possible. The lane is called for its response.
+  /// Sends the lane's request as soon as possible. The transport then calls the lane's functions for each part of the response.
   func send(_ request: RequestText, for lane: Lane)
-  /// Breaks off the lane's exchange. The lane is not called for it any more.
+  /// Breaks off the lane's exchange. After that, the transport calls no function of the lane for this exchange.
   func cut(_ lane: Lane)
   /// Goes on sending, after the script has moved ``RequestText/stop``.
   func goOnSending(_ lane: Lane)
 }
 
-/// One client: performs one operation after the other, on a connection of its own or on streams of a shared one.
+/// A simulated client. It performs one operation after the other, on a connection of its own or on streams of a shared one.
 final class Lane {
   let worker: Worker
   let script: any Script
@@ -22,7 +22,7 @@ final class Lane {
   var lastActivity: UInt64 = 0
   /// The stream that carries the exchange. Only the transport uses it.
   var stream: Int32 = 0
-  /// How far the content was sent, and whether the final head came. Only the transport uses these.
+  /// The offset up to which content was sent. `hasAnswer`: whether the final head has come. Only the transport uses the two.
   var contentAt: UInt64 = 0
   var hasAnswer = false
   private(set) var request: RequestText?
@@ -59,7 +59,8 @@ final class Lane {
     worker.tally.firstByte.record(microseconds)
   }
 
-  /// The following functions return `false` if the exchange was cut; then they must not be called for it again.
+  /// `interim`, `head`, `content` and `stopped` return `false` if the exchange was cut. None of them may be called for that
+  /// exchange again.
   func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     failure != nil || obey(script.interim(head, bytes))
   }
@@ -67,7 +68,7 @@ final class Lane {
   func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     let verdict = script.head(head, bytes)
     guard case .failed(let failure) = verdict else { return obey(verdict) }
-    // A short response is read to its end, so that the connection stays usable.
+    // A short wrong response is read to its end, so that the connection stays usable.
     if let length = head.length, length <= Self.readOver {
       self.failure = failure
       return true

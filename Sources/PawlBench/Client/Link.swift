@@ -1,7 +1,7 @@
 import PawlLoop
 import PawlTLS
 
-/// A connection to the server that can be opened again after it was closed. Subclasses implement the protocol.
+/// A connection to the server that can be opened again after it was closed. Subclasses implement HTTP/1.1 and HTTP/2.
 class Link: StreamDelegate {
   enum Phase: Hashable { case closed, connecting, shaking, open }
 

@@ -1,5 +1,5 @@
-/// A request in the form of HTTP/1.1, made once and sent many times. Its last fields may be replaced between two uses. HTTP/2
-/// takes the field lines out of it.
+/// A request in the form of HTTP/1.1, made once and sent many times. Its last fields may be replaced between two uses. For
+/// HTTP/2, names and values of the fields are taken from this text.
 final class RequestText {
   struct Line {
     var name: Range<Int>
@@ -16,7 +16,7 @@ final class RequestText {
 
   /// The range of the upload's content that follows the head.
   var content: Range<UInt64> = 0..<0
-  /// Whether the response has no content in any case.
+  /// Whether the method is HEAD, so that the response has no content.
   var isHead = false
   /// The offset in the upload at which sending stops and the script is called.
   var stop: UInt64?
@@ -55,7 +55,7 @@ final class RequestText {
     endLine()
   }
 
-  /// Marks the present end: ``rewind()`` removes everything after it.
+  /// Marks the present end of the text. ``rewind()`` removes everything after this mark.
   func fix() { fixed = (bytes.count, lines.count) }
 
   func rewind() {

@@ -1,13 +1,13 @@
-/// What the client does next with the running exchange.
+/// The client's next step in the running exchange.
 enum Verdict: Hashable {
   case goOn
-  /// The response is wrong: the operation has failed.
+  /// The response is wrong, so the operation has failed.
   case failed(Failure)
   /// The exchange is broken off on purpose.
   case cut
 }
 
-/// What follows an exchange.
+/// The client's next step after an exchange.
 enum Outcome {
   /// The operation is complete and its result is right.
   case done
@@ -16,13 +16,13 @@ enum Outcome {
   case next(RequestText)
 }
 
-/// The operation that one lane repeats. It may take several requests, one after the other. Functions here must not allocate for
-/// each of many small requests.
+/// The operation that one lane repeats. It may take several requests, one after the other. A run may have many small requests, so
+/// the functions must not allocate memory for each of them.
 protocol Script: AnyObject {
   /// Called before the first operation.
   func attached(_ lane: Lane)
-  /// Begins an operation and returns its first request. `nil` if it has to wait: the script then calls ``Worker/proceed(_:)``
-  /// itself.
+  /// Begins an operation and returns its first request. Returns `nil` if the operation has to wait. The script then calls
+  /// ``Worker/proceed(_:)`` later.
   func begin() -> RequestText?
   /// Called for an interim response (1xx).
   func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict
@@ -33,7 +33,7 @@ protocol Script: AnyObject {
   func stopped() -> Verdict
   /// Called when the response is complete.
   func ended() -> Outcome
-  /// Called when the exchange broke off before that, but not by ``Verdict/cut``.
+  /// Called when the exchange broke off before its response was complete, except after ``Verdict/cut``.
   func broke(_ failure: Failure) -> Outcome
   /// Called after ``Verdict/cut`` has ended the exchange.
   func wasCut() -> Outcome

@@ -8,7 +8,7 @@ package final class UploadBody: Sendable {
   /// The XXH3-64 digest of the content, in hexadecimal digits.
   let digestText: String
 
-  /// The largest block. A larger one would only use more memory.
+  /// The size of the largest block, in bytes. A larger block would only use more memory.
   static let blockSize = 4 << 20
 
   init(block: [UInt8], size: UInt64) {
@@ -16,7 +16,7 @@ package final class UploadBody: Sendable {
     digestText = HashText.hexadecimal(HashText.digest(self.block, size))
   }
 
-  /// Makes content from random bytes of `seed`, so that no two parts of a block are alike.
+  /// Makes content from pseudorandom bytes. The same `seed` gives the same content.
   convenience init(size: UInt64, seed: UInt64) {
     var random = RandomNumbers(seed: seed, stream: 7)
     let count = Int(max(8, min(size, UInt64(Self.blockSize))))
@@ -27,7 +27,7 @@ package final class UploadBody: Sendable {
     self.init(block: block, size: size)
   }
 
-  /// Calls `body` with the bytes from `offset` on: at most `limit`, and no further than the end of the block.
+  /// Calls `body` with the bytes from `offset` on: at most `limit` bytes, and at most to the end of the block.
   func withBytes<R>(at offset: UInt64, atMost limit: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     let start = Int(offset % UInt64(block.count))
     let count = Int(min(limit, UInt64(block.count - start)))

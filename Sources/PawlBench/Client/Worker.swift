@@ -22,7 +22,7 @@ final class Worker {
   /// The time when the present callback began, in nanoseconds.
   private(set) var now: UInt64 = 0
   var random: RandomNumbers
-  /// Why the last connection failed; for the terminal.
+  /// The reason why the last connection failed, for the terminal.
   var trouble: String?
 
   private var lanes: [Lane] = []
@@ -34,7 +34,8 @@ final class Worker {
   /// The number of operations that may still begin; `nil`: no limit.
   private var left: UInt64?
   private var isRunning = false
-  /// The most concurrent operations. Fewer than there are lanes, if all of them together would flood the server's backlog.
+  /// The most concurrent operations. For `idle` it may be less than the number of lanes: if all connections were opened at once,
+  /// the server's listen backlog would overflow.
   private let busyLimit: Int
   private var busyCount = 0
   /// Called once when the last operation has ended.
@@ -73,7 +74,7 @@ final class Worker {
   /// Begins the load.
   /// - Parameters:
   ///   - operations: the number of operations; `nil`: no limit.
-  ///   - start: when the first one is due in an open loop, in nanoseconds.
+  ///   - start: the time when the first operation is due in an open loop (a run with a rate), in nanoseconds.
   func start(operations: UInt64?, at start: UInt64) throws(LoopError) {
     tick()
     (left, isRunning) = (operations, true)
@@ -90,7 +91,7 @@ final class Worker {
     }
   }
 
-  /// Begins the measurement: earlier counts are dropped. Operations that are running count when they end.
+  /// Begins the measurement, and drops earlier counts. Operations that are running count when they end.
   func beginMeasurement(operations: UInt64?) {
     tally = Tally()
     left = operations
@@ -123,7 +124,8 @@ final class Worker {
 
   // MARK: Going round
 
-  /// Begins operations on idle lanes: all that are due, or as many as there are lanes.
+  /// Begins operations on idle lanes. In an open loop (a run with a rate) these are all operations that are due, otherwise one
+  /// for each idle lane.
   private func fill() {
     while isRunning, left != 0, busyCount < busyLimit, !idle.isEmpty {
       var due = now
@@ -160,7 +162,7 @@ final class Worker {
       return
     }
     switch failure {
-    // The server is not reachable: a pause, instead of a million attempts a second.
+    // The server is not reachable. A pause avoids a million attempts a second.
     case .connect, .handshake: rest(lane)
     case _ where pacer == nil && idle.isEmpty: begin(lane, now)
     case _:
@@ -187,7 +189,7 @@ final class Worker {
 
   private static let sweepInterval = Duration.milliseconds(250)
 
-  /// Gives up exchanges that have been silent for too long.
+  /// Gives up exchanges in which nothing was sent or received for the time of `--timeout`.
   private func sweep() {
     tick()
     let limit = UInt64(settings.timeout * 1e9)

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The core that a thread runs on.
+/// Binds threads to processor cores.
 enum Affinity {
   /// Binds the calling thread to one core.
   /// - Throws: ``RunProblem`` if there is no such core, or the process may not use it.

@@ -1,9 +1,9 @@
-/// The reason why an operation failed, with the words of the report.
+/// The reason why an operation failed. Its description is its name in reports.
 enum Failure: Hashable, Sendable, CustomStringConvertible {
   /// The connection could not be opened.
   case connect
   case handshake
-  /// Nothing was received for the time of `--timeout`.
+  /// Nothing was received or sent for the time of `--timeout`.
   case timeout
   case status(Int)
   /// The connection ended within or before the response.
@@ -13,11 +13,11 @@ enum Failure: Hashable, Sendable, CustomStringConvertible {
   case length
   /// `Content-Range` is missing, or differs from the request.
   case range
-  /// The response is no HTTP, or breaks its rules.
+  /// The response is not HTTP, or violates the rules of HTTP.
   case syntax
-  /// The server did not send the URL of the upload: it does not support this protocol.
+  /// The server did not send the URL of the upload, so it does not support this upload protocol.
   case uploadURL
-  /// The offset of an upload is missing, larger than what was sent, or smaller than an earlier one.
+  /// The offset of an upload is missing, larger than what was sent, or smaller than an earlier offset.
   case offset
   /// The last response does not confirm that the upload is complete.
   case incomplete

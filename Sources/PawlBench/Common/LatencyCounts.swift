@@ -1,11 +1,11 @@
 import Histogram
 
-/// Counts of latencies in microseconds: 2048 steps of one, then 1024 steps for each doubling, so that the error is at most a
-/// thousandth. Recording costs one addition. ``add(to:)`` converts the counts to an HdrHistogram.
+/// Counts of latencies in microseconds: 2048 steps of one microsecond, then 1024 steps up to each doubled value. So the error is
+/// at most 0.1 %. Recording costs one addition. ``add(to:)`` converts the counts to an HdrHistogram.
 struct LatencyCounts: Sendable {
   private static let linear = 2048
   private static let half = 1024
-  /// One hour.
+  /// The highest latency that is recorded: one hour. Longer ones count as one hour.
   static let highest: UInt64 = 3_600_000_000
 
   private var counts: [UInt32]
@@ -35,7 +35,7 @@ struct LatencyCounts: Sendable {
     for (index, count) in counts.enumerated() where count > 0 { histogram.record(Self.value(index), count: count) }
   }
 
-  /// Returns the latency that this share of all (0 to 1) did not exceed; 0 if there is none.
+  /// Returns the latency that `share` (0 to 1) of all operations did not exceed; 0 if nothing was recorded.
   func quantile(_ share: Double) -> UInt64 {
     guard total > 0 else { return 0 }
     var left = max(1, UInt64((Double(total) * share).rounded(.up)))
@@ -57,7 +57,7 @@ struct LatencyCounts: Sendable {
     return linear + (shift - 1) * half + Int(value >> UInt64(shift)) - half
   }
 
-  /// The middle of the step.
+  /// Returns the middle of a step, in microseconds.
   private static func value(_ index: Int) -> UInt64 {
     guard index >= linear else { return UInt64(index) }
     let (step, place) = ((index - linear) / half + 1, (index - linear) % half)

@@ -18,7 +18,7 @@ struct Pacer: Sendable {
   /// The time when the next operation is due.
   var next: UInt64 { start + UInt64(shift + interval * Double(index)) }
 
-  /// Takes the next operation, if it is due, and returns its time.
+  /// Takes the next operation, if it is due, and returns the time when it was due.
   mutating func take(at now: UInt64) -> UInt64? {
     let due = next
     guard due <= now else { return nil }

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The bytes that content is compared with.
+/// The bytes that received content is compared with.
 package final class Reference: Sendable {
   let bytes: [UInt8]
 
@@ -41,7 +41,7 @@ package final class Reference: Sendable {
   }
 }
 
-/// Why a run could not begin or go on: one sentence for the terminal.
+/// The reason why a run could not begin or go on, as one sentence for the terminal.
 package struct RunProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

@@ -6,12 +6,12 @@ package struct RunPlan: Hashable, Sendable {
     case operations(UInt64)
   }
 
-  /// As in ``RunResult``.
+  /// The scenario, the label and the URL, as in ``RunResult``.
   package var scenario: String
   package var label: String
   package var url: String
   package var length: Length
-  /// Seconds of load before the measurement begins; there are no samples of them.
+  /// Seconds of load before the measurement begins; the warm-up has no samples.
   package var warmUp: Double
   /// The name of one operation in a progress line: `request`, `download`, `upload`, `connection`.
   package var operation: String
@@ -24,7 +24,7 @@ package struct RunPlan: Hashable, Sendable {
 
 /// An object that follows a run, such as the progress line. Called on the thread that coordinates the run.
 package protocol RunObserver: AnyObject {
-  /// Called before the first connection, warm-up included.
+  /// Called before the warm-up, and before the first connection of the load.
   func runBegan(_ plan: RunPlan)
   /// Called once for each second of the measurement, in order.
   func sample(_ sample: RunResult.Sample)
@@ -38,7 +38,7 @@ package struct ProcessReading: Hashable, Sendable {
   /// CPU seconds in user and in kernel mode since the start of the processes.
   package var user: Double
   package var system: Double
-  /// The present memory in bytes; ``RunResult/ProcessUse`` explains which.
+  /// The present memory in bytes; ``RunResult/ProcessUse`` explains which memory counts.
   package var memory: UInt64
 
   package init(processes: Int, user: Double, system: Double, memory: UInt64) {
@@ -46,7 +46,7 @@ package struct ProcessReading: Hashable, Sendable {
   }
 }
 
-/// Measures the server's process: `--process`. Called on the coordinating thread, once a second at most.
+/// Measures the server's process (option `--process`). Called on the coordinating thread, once a second at most.
 package protocol ProcessMeter: AnyObject {
   /// Returns `nil` if the process has ended or may not be read.
   func read() -> ProcessReading?

@@ -21,7 +21,7 @@ package struct RunResult: Sendable {
   package var firstByte: Histogram<UInt32>
   /// One sample for each second, in order.
   package var samples: [Sample] = []
-  /// The use of the server's process and its children; `nil` without `--process`.
+  /// The resources that the server's process and its children used; `nil` without `--process`.
   package var process: ProcessUse?
   /// Further facts of a scenario, in order: `("bytes sent again", 65536, "B")`.
   package var extras: [Extra] = []
@@ -50,13 +50,13 @@ package struct RunResult: Sendable {
     package var completed: UInt64
     package var failed: UInt64
     package var bytes: UInt64
-    /// Microseconds, of this second alone.
+    /// The latencies of the operations that ended in this second, in microseconds.
     package var median: UInt64
     package var p99: UInt64
     package var slowest: UInt64
     /// CPU seconds of the server's process in this second; `nil` without a process.
     package var cpu: Double?
-    /// The memory (RSS) of the server's process at the end of this second, in bytes.
+    /// The memory of the server's process at the end of this second, in bytes (``ProcessUse`` explains which memory counts).
     package var memory: UInt64?
 
     package init(time: Double, completed: UInt64 = 0, failed: UInt64 = 0, bytes: UInt64 = 0) {

@@ -1,4 +1,4 @@
-/// The settings of a run: the command line, checked.
+/// The settings of a run, from the command line, which was checked.
 package struct RunSettings: Sendable {
   /// How a scenario loads the server.
   package enum Scenario: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct RunSettings: Sendable {
   package var length: RunPlan.Length = .seconds(10)
   package var connections = 64
   package var threads = 1
-  /// Operations a second, independent of responses; `nil`: each connection goes on when its response has come.
+  /// Operations a second, independent of responses; `nil`: each connection sends its next request when the response has come.
   package var rate: Double?
   package var warmUp: Double = 0
   package var timeout: Double = 30
@@ -80,7 +80,7 @@ package struct RunSettings: Sendable {
 package struct UploadPlan: Hashable, Sendable {
   package enum Dialect: Hashable, Sendable {
     case plain
-    /// Resumable uploads (RUFH) with this interop version, 3 to 10.
+    /// The IETF draft for resumable uploads (RUFH) with this interop version, 3 to 10.
     case interop(Int)
     /// RUFH without `Upload-Draft-Interop-Version`, as in the future RFC.
     case final

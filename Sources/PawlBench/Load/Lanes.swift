@@ -27,7 +27,7 @@ enum Lanes {
   /// Makes the lanes for the run's scenario.
   static func build(_ worker: Worker, connections: Int, before: Int) {
     let maker = RequestMaker(worker.settings)
-    // Scenarios that need a reference have one: the run would not have begun without it.
+    // If the scenario needs a reference, there is one. The run does not begin without it.
     let reference = worker.reference ?? Reference([])
     switch worker.settings.scenario {
     case .hit: build(worker, connections: connections) { _ in HitScript(worker, maker) }

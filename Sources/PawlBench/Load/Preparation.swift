@@ -7,7 +7,7 @@ struct Preparation {
   let settings: RunSettings
 
   /// Finds the server of a URL.
-  /// - Throws: ``RunProblem`` if the host has no address, no server accepts connections there, or a file is not valid.
+  /// - Throws: ``RunProblem`` if the host has no address, no server accepts connections there, or the CA file is not valid.
   func place(of target: Target) throws(RunProblem) -> ServerPlace {
     var tls: TLSClientContext?
     if target.isSecure {

@@ -98,7 +98,7 @@ package final class Run {
 
   private static func pin(_ settings: RunSettings, _ index: Int) {
     guard let core = settings.core else { return }
-    // The first core was checked before. If there are fewer cores than threads, some threads are not bound to a core.
+    // The first core was checked in `perform`. If there are fewer cores than threads, some threads are not bound to a core.
     do throws(RunProblem) { try Affinity.pin(to: core + index) } catch { return }
   }
 
@@ -120,7 +120,7 @@ package final class Run {
     let warmsUp = settings.warmUp > 0
     sum.look()
     tell { worker, operations in
-      // This fails only if the process has no descriptors left: then some operations never begin, which the counts show.
+      // This fails only if the process has no descriptors left. Then some operations never begin, and the counts show that.
       do throws(LoopError) { try worker.start(operations: warmsUp ? nil : operations, at: start) } catch { return }
     }
     guard warmsUp else { return beginMeasurement() }

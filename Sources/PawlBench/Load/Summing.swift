@@ -1,4 +1,4 @@
-/// Adds up the counts of the workers and the use of the server's process.
+/// Adds up the counts of the workers, and the resources that the server's process has used.
 struct Summing {
   private let settings: RunSettings
   private let meter: (any ProcessMeter)?
@@ -16,7 +16,7 @@ struct Summing {
 
   init(_ settings: RunSettings, _ meter: (any ProcessMeter)?) { (self.settings, self.meter) = (settings, meter) }
 
-  /// Reads the use of the process before the load begins.
+  /// Reads the resources that the process has used before the load begins.
   mutating func look() {
     firstReading = meter?.read()
     lastReading = firstReading
@@ -25,11 +25,12 @@ struct Summing {
 
   mutating func begin(at now: UInt64, wall: Int64) {
     (start, lastSample, startedAt) = (now, now, wall)
-    // After a warm-up the process is read again. In `idle`, which has none, the cost of the connections is measured, too.
+    // After a warm-up the process is read again. Without a warm-up (always in `idle`) the cost of opening the connections is
+    // measured, too.
     if settings.warmUp > 0 { look() }
   }
 
-  /// Nanoseconds until the next whole second of the measurement.
+  /// The nanoseconds until the next full second of the measurement.
   func nextSecond(after now: UInt64) -> UInt64 { Self.second - (now - start) % Self.second }
 
   func remaining(of seconds: Double, at now: UInt64) -> UInt64 {
@@ -39,7 +40,7 @@ struct Summing {
 
   mutating func end(at now: UInt64) { finish = now }
 
-  /// Adds the counts and returns a sample; `nil` for a last piece that is too short for one.
+  /// Adds the counts and returns a sample; `nil` if the last interval is too short for a sample.
   mutating func add(_ tally: Tally, at now: UInt64) -> RunResult.Sample? {
     whole.add(tally)
     let reading = meter?.read()

@@ -7,12 +7,12 @@ package struct ProcessFolder: Sendable {
   private static let pageSize = UInt64(max(1, sysconf(CInt(_SC_PAGESIZE))))
 
   private let path: String
-  /// Returns the CPU time of a whole process in nanoseconds, ended threads included; `nil` if the process has ended.
+  /// Returns the CPU time of a process in nanoseconds, of all its threads, ended ones included; `nil` if the process has ended.
   private let clock: @Sendable (Int32) -> UInt64?
 
   package init() { self.init(path: "/proc", clock: Self.processClock) }
 
-  /// With another folder and another clock. For tests.
+  /// Reads another folder and another clock. For tests only.
   init(path: String, clock: @escaping @Sendable (Int32) -> UInt64?) { (self.path, self.clock) = (path, clock) }
 
   /// Returns the status of a process; `nil` if there is no such process.
@@ -25,8 +25,8 @@ package struct ProcessFolder: Sendable {
     return status
   }
 
-  /// Returns the CPU time in user and in kernel mode together, in nanoseconds. The kernel's clock of the process is exact.
-  /// `stat` has a precision of a hundredth of a second, and is used where the clock may not be read.
+  /// Returns the CPU time in user and in kernel mode together, in nanoseconds. The kernel's clock of the process is exact. `stat`
+  /// has a precision of a hundredth of a second, and is used if the clock cannot be read.
   func cpu(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
     max(clock(pid) ?? 0, Self.nanoseconds(ticks: status.user &+ status.system))
   }
@@ -35,7 +35,7 @@ package struct ProcessFolder: Sendable {
     ticks.multipliedReportingOverflow(by: 1_000_000_000 / Self.ticks).0
   }
 
-  /// Returns the memory in bytes: the proportional share (`Pss`), in which shared pages count once. It is the resident size if
+  /// Returns the memory in bytes: the proportional share (`Pss`), in which shared pages count once. Returns the resident size if
   /// the kernel does not give `Pss` (another user's process, or a kernel without `smaps_rollup`).
   func memory(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
     if let text = contents("\(path)/\(pid)/smaps_rollup"), let share = Self.proportionalShare(text) { return share }
@@ -70,7 +70,7 @@ package struct ProcessFolder: Sendable {
     return numbers
   }
 
-  /// Reads a file; `nil` if it cannot be opened or read: processes may end between two calls.
+  /// Reads a file; `nil` if the file cannot be opened or read, for example because the process has ended.
   private func contents(_ name: String) -> [UInt8]? {
     let descriptor = pawl_open(name, O_RDONLY, 0)
     guard descriptor >= 0 else { return nil }

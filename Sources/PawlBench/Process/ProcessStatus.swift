@@ -7,8 +7,8 @@ struct ProcessStatus: Hashable, Sendable {
   /// Clock ticks of ended children that were waited for, and of their children.
   var reapedUser: UInt64
   var reapedSystem: UInt64
-  /// Clock ticks from the start of the machine to the start of the process. Together with the number this identifies a process
-  /// for ever.
+  /// Clock ticks from the start of the machine to the start of the process. With the process number, this time identifies a
+  /// process: the kernel uses numbers again, but not with the same time.
   var started: UInt64
   /// Pages of resident memory.
   var residentPages: UInt64
@@ -20,11 +20,11 @@ struct ProcessStatus: Hashable, Sendable {
     guard let close = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = bytes[(close + 1)...].split { $0 == 0x20 || $0 == 0x0a }
     func number(_ place: Int) -> UInt64? {
-      // Places are those of the manual page. The first field after the name is the third.
+      // `place` is the number of the field in the manual page. The first field after the name is the third.
       let index = place - 3
       guard index < fields.count else { return nil }
       let field = String(decoding: fields[index], as: UTF8.self)
-      // `rss` and the times of children are signed in the manual page. Negative values mean nothing.
+      // `rss` and the times of children are signed in the manual page. Negative values have no meaning, and are read as 0.
       return field.hasPrefix("-") ? 0 : UInt64(field)
     }
     guard let parent = number(4).flatMap(Int32.init(exactly:)), let user = number(14), let system = number(15),

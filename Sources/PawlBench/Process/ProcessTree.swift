@@ -1,4 +1,4 @@
-/// A process and all its descendants: measures what they have used, while children start and end.
+/// Measures the resources that a process and all its descendants have used, while children start and end.
 ///
 /// When a child ends, its CPU time is added to the parent that waits for it. If the parent never waits, or waits later, the
 /// last reading of the child still counts. So the sum never decreases, and nothing counts twice.
@@ -21,10 +21,10 @@ package final class ProcessTree: ProcessMeter {
     let started: UInt64
     var parent: Int32
     var own = Spent()
-    /// The CPU time of its ended children: when the process was first seen, and in the last reading.
+    /// The CPU time of this process's ended children when the process was first seen. `reaped`: the same in the last reading.
     let reapedBefore: Spent
     var reaped = Spent()
-    /// The last readings of descendants that have ended.
+    /// The sum of the last readings of descendants that have ended.
     var owed = Spent()
     var memory: UInt64 = 0
 
@@ -74,15 +74,15 @@ package final class ProcessTree: ProcessMeter {
     var now: [Int32: Member] = [:]
     try visit(root, before, &now)
     guard now[root] != nil, before[root] == nil || before[root]?.started == now[root]?.started else { return false }
-    // Processes whose parent has ended are no children of the tree any more, but still count.
+    // Processes whose parent has ended are not found as children any more, but they still count.
     for (pid, member) in before where now[pid] == nil { try visit(pid, before, &now, as: member.started) }
     countEnded(before, &now)
     members = now
     return true
   }
 
-  /// Reads a process and its descendants, parents before children: a child that ends in between is missing in both, instead of
-  /// counting in both.
+  /// Reads a process and its descendants, each parent before its children. If a child ends between the two reads, its time is
+  /// missing in this reading. In the other order it could count twice: as its own time and in its parent's.
   private func visit(
     _ pid: Int32, _ before: [Int32: Member], _ now: inout [Int32: Member], as started: UInt64? = nil
   ) throws(ProcessError) {

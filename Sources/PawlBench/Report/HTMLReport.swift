@@ -1,5 +1,5 @@
-/// Writes one or more results as a page that needs nothing else: it uses no network, is readable without scripts, and has a
-/// light and a dark form.
+/// Writes one or more results as a page that needs no other files. The page uses no network, is readable without scripts, and has
+/// a light and a dark form.
 package enum HTMLReport {
   /// The number of results with different colours and shapes; further results reuse them.
   static let colours = 8
@@ -11,7 +11,7 @@ package enum HTMLReport {
     let title = Self.title(results)
     let latency = LatencyPlots(results: results)
     let overTime = TimePlots(results).all
-    // The last plot takes the whole width if it would be alone in its row.
+    // The last plot takes the full width if it would be alone in its row.
     let spread = latency.spread.map { $0.sized(overTime.count.isMultiple(of: 2) ? .full : .half) }
     let plots = ([latency.byPercentile] + overTime + [spread]).compactMap(\.self)
     return """
@@ -84,7 +84,7 @@ package enum HTMLReport {
       """
   }
 
-  /// The verdict, with a sign, a word and a colour.
+  /// The verdict on one result, as a sign, a text and a colour.
   private static func verdict(_ result: RunResult) -> String {
     let isRight = result.failed == 0 && result.counts.completed > 0
     let all = Quantity.count.text(result.counts.completed &+ result.failed)

@@ -1,4 +1,4 @@
-/// The script that shows the values under the pointer at once. Without it browsers show the same text after a moment.
+/// The script that shows the values under the pointer at once. Without this script browsers show the same text after a moment.
 enum HTMLScript {
   static let text = """
     "use strict";

@@ -18,7 +18,7 @@ enum HTMLTables {
       """
   }
 
-  /// One result: each group is a table of its own, in columns.
+  /// The tables for a single result: one for each group, arranged in columns.
   private static func cards(_ results: [RunResult]) -> String {
     let groups = [settings(results)] + FigureGroup.Kind.allCases.map { figures($0, results) }
     let cards = groups.filter { !$0.isEmpty }.map { "<table class=\"figures card\">\n\($0)</table>" }
@@ -79,7 +79,7 @@ enum HTMLTables {
       """
   }
 
-  /// Returns each name once, at its first place.
+  /// Returns each name once, in the order in which the names first appear.
   private static func inOrder(_ lists: [[String]]) -> [String] {
     var seen = Set<String>()
     return lists.joined().filter { seen.insert($0).inserted }

@@ -16,7 +16,7 @@ enum HTMLTiles {
       """
   }
 
-  /// The number of columns: all rows are full, or nearly so.
+  /// The number of columns, chosen so that all rows are full or almost full.
   private static func columns(_ count: Int) -> Int { count < 6 ? max(1, count) : count == 6 || count == 9 ? 3 : 4 }
 
   private static func tiles(_ results: [RunResult]) -> [Tile] {
@@ -42,7 +42,7 @@ enum HTMLTiles {
     "<div class=\"tile\"><h3>\(HTMLText.escaped(tile.name))</h3>\(value(tile.figures[0]))</div>"
   }
 
-  /// The value; its unit is smaller than the number.
+  /// The value of a tile. Its unit is written smaller than the number.
   private static func value(_ figure: ReportFigure) -> String {
     let text = figure.text
     let end = text.firstIndex { $0 == " " || $0 == "/" } ?? text.endIndex

@@ -1,7 +1,7 @@
-/// The members of a JSON object, taken one by one. Each must be there exactly once, and unknown members are errors.
+/// The members of a JSON object, taken one by one. Each member must be there exactly once, and unknown members are errors.
 struct JSONObject {
   private let place: Int
-  /// The object's name in error messages: `samples[3]`; empty for the whole.
+  /// The object's name in error messages, such as `samples[3]`; empty for the outermost object.
   private let path: String
   private var members: [String: JSONValue.Member] = [:]
 
@@ -48,7 +48,7 @@ struct JSONObject {
     return number
   }
 
-  /// Reads a member that may be `null`, which is `nil`.
+  /// Reads a member; returns `nil` if the member is `null`.
   mutating func optional<Value>(
     _ name: String, _ read: (inout JSONObject) throws(JSONFault) -> Value
   ) throws(JSONFault) -> Value? {

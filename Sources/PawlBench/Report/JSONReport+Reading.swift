@@ -90,7 +90,7 @@ extension JSONReport {
       throw JSONFault(place: unit.place, reason: "\(name).unit must be \"us\"")
     }
     let total = try members.take("count")
-    // They are computed again from the values.
+    // These figures are ignored: they are computed again from the values.
     for known in ["mean", "p50", "p75", "p90", "p99", "p999", "p9999", "max"] { _ = try members.take(known) }
     var histogram = RunResult.emptyHistogram()
     var last: UInt64?
@@ -106,7 +106,7 @@ extension JSONReport {
       guard value <= histogram.highestTrackableValue else {
         throw JSONFault(place: numbers[0].place, reason: "\(path) is more than an hour")
       }
-      // Values rise, and each has a count of its own: two counts of one slot could overflow it.
+      // Values must increase, and each slot of the histogram has one count only: the sum of two counts could overflow.
       guard last.map({ $0 < value && !histogram.valuesAreEquivalent($0, value) }) ?? true else {
         throw JSONFault(place: numbers[0].place, reason: "\(path) does not lie above the value before it")
       }

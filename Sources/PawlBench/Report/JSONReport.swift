@@ -1,6 +1,6 @@
 import Histogram
 
-/// One result as a file (`--json`): schema version 1, which the documentation of this module describes.
+/// One result as a file (`--json`), in schema version 1. The documentation of this module describes the schema.
 package enum JSONReport {
   static let schema = "pawl-bench"
   static let version: UInt64 = 1
@@ -36,7 +36,7 @@ package enum JSONReport {
       """
   }
 
-  /// A summary for tools that read one number. The reader of this module ignores it and computes it again.
+  /// A summary for tools that read one number. `parse` ignores the summary: its numbers are computed again.
   private static func summary(_ result: RunResult) -> String {
     func value(_ figure: ReportFigure) -> String { figure.value.map(number) ?? "null" }
     return """
@@ -80,7 +80,7 @@ package enum JSONReport {
     elements.isEmpty ? "[]" : "[\n    " + elements.joined(separator: ",\n    ") + "\n  ]"
   }
 
-  /// The shortest text that is read as the same number. JSON has no text for infinity and NaN.
+  /// The shortest text that is read as the same number. JSON has no text for infinity and NaN, so `0` is written for them.
   private static func number(_ value: Double) -> String { value.isFinite ? "\(value)" : "0" }
 
   static func quoted(_ text: String) -> String {
@@ -99,7 +99,8 @@ package enum JSONReport {
 }
 
 extension Histogram<UInt32> {
-  /// All recorded values, rising. The last one is the exact maximum; each other one is the lowest value of its slot.
+  /// All recorded values, in increasing order. The last one is the exact maximum; each of the others is the lowest value of its
+  /// slot.
   var pairs: [(value: UInt64, count: UInt32)] {
     recordedValues().map { step in
       let isLast = valuesAreEquivalent(step.value, maxRecorded)

@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259), and its place in the text.
+/// A JSON value (RFC 8259), and its position in the text.
 struct JSONValue: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case object([Member])
@@ -11,7 +11,7 @@ struct JSONValue: Hashable, Sendable {
   }
 
   struct Member: Hashable, Sendable {
-    /// The place where the name begins.
+    /// The offset in bytes at which the name begins.
     var place: Int
     var name: String
     var value: JSONValue

@@ -8,7 +8,8 @@ struct LatencyPlots {
     results.enumerated().filter { $0.element.latency.totalCount > 0 }.map { (index: $0.offset, result: $0.element) }
   }
 
-  /// The HdrHistogram plot: each step to the right is ten times as rare. `nil` if nothing was measured.
+  /// The plot that HdrHistogram uses: with each step to the right, latencies become ten times as rare. `nil` if nothing was
+  /// measured.
   var byPercentile: Plot? {
     guard let most = measured.map(\.result.latency.totalCount).max() else { return nil }
     let lines = measured.map { entry in
@@ -23,13 +24,13 @@ struct LatencyPlots {
       lines: lines, hints: percentileHints(count: most))
   }
 
-  /// The scale of the latencies: linear from 0, but logarithmic if the slowest one would make the others invisible.
+  /// The scale of the latencies: linear from 0, but logarithmic if the slowest latency would make the others invisible.
   private var valueScale: PlotScale {
     let histograms = measured.map(\.result.latency)
     return PlotScale(fitting: histograms.flatMap { [Double($0.median), Double($0.maxRecorded)] }, .microseconds)
   }
 
-  /// The scale of percentiles. Positions are 1/(1-p): 1 is 0 %, 10 is 90 %, 100 is 99 %.
+  /// The scale of percentiles. The position of a percentile p is 1/(1-p): 1 is 0 %, 10 is 90 %, 100 is 99 %.
   private static func percentileScale(count: UInt64) -> PlotScale {
     var ticks = [PlotScale.Tick(value: 1, text: "0 %"), .init(value: 2, text: "50 %"), .init(value: 4, text: "75 %")]
     var (position, digits) = (10.0, "90")
@@ -42,7 +43,7 @@ struct LatencyPlots {
     return PlotScale(.logarithmic, low: 1, high: high, ticks: ticks)
   }
 
-  /// A step at each value, but no more steps than can be distinguished.
+  /// Returns the line of the plot, with a step at each value. Steps that are too close to be distinguished are left out.
   private static func quantiles(_ histogram: Histogram<UInt32>) -> [Plot.Point] {
     let total = histogram.totalCount
     var (before, points) = (UInt64(0), [Plot.Point]())
@@ -82,7 +83,7 @@ struct LatencyPlots {
   /// The plot of the share of all operations in each range of latencies.
   var spread: Plot? {
     guard !measured.isEmpty else { return nil }
-    let step = 1.1220184543019633  // Twenty in a decade.
+    let step = 1.1220184543019633  // Twenty steps from one power of ten to the next.
     let fastest = max(1, Double(measured.map(\.result.latency.min).min() ?? 1))
     // Above the 99.99th percentile the shares are too small to be visible.
     let slowest = max(fastest, measured.map { Double($0.result.latency.valueAtPercentile(99.99)) }.max() ?? fastest)
@@ -110,7 +111,7 @@ struct LatencyPlots {
       lines: lines, hints: hints)
   }
 
-  /// The percentage between each two neighbouring edges.
+  /// Returns the percentage of operations between each two neighbouring edges.
   private static func shares(_ histogram: Histogram<UInt32>, _ edges: [Double]) -> [Double] {
     var shares = [Double](repeating: 0, count: max(0, edges.count - 1))
     var slot = 0

@@ -1,4 +1,4 @@
-/// A plot with lines over two axes, drawn as SVG. Colours come from the page: line `n` has the class `sn`.
+/// A plot with lines over two axes, drawn as SVG. Colours come from the style of the page, in which colour `n` is the class `sn`.
 struct Plot {
   struct Line {
     var name: String
@@ -8,7 +8,7 @@ struct Plot {
     var runs: [[Point]]
     /// Points that are marked with the line's shape.
     var marks: [Point] = []
-    /// Whether the area below is tinted.
+    /// Whether the area below the line is tinted.
     var isFilled = false
   }
 
@@ -48,7 +48,7 @@ struct Plot {
 
   private var box: Box {
     let (width, height) = size == .full ? (1044.0, 400.0) : (510.0, 264.0)
-    // Enough for the longest text, and the same for most plots.
+    // The left margin is wide enough for the longest text, and the same in most plots.
     let longest = y.ticks.map(\.text.count).max() ?? 0
     return Box(
       left: max(62, Double(longest) * 7 + 14), right: width - 28, bottom: height - 44, width: width, height: height)
@@ -92,7 +92,7 @@ struct Plot {
       .joined(separator: "\n")
   }
 
-  /// The texts of the ticks, without those that would overlap the one before them.
+  /// The texts of the ticks. A text that would overlap the one before it is left out.
   private func tickTexts(_ box: Box) -> [String] {
     var (texts, lowest, rightmost) = ([String](), Double.infinity, -Double.infinity)
     for tick in y.ticks {
@@ -152,7 +152,7 @@ struct Plot {
     Self.number(box.bottom - y.position(value) * (box.bottom - box.top))
   }
 
-  /// A coordinate with a precision of a tenth of a pixel.
+  /// Writes a coordinate with a precision of a tenth of a pixel.
   static func number(_ value: Double) -> String {
     let rounded = (value * 10).rounded() / 10
     return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
@@ -163,7 +163,7 @@ struct Plot {
     "<svg class=\"sample\" viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"line\" d=\"M1 6H25\"/>\(shape(colour, 13, 6))</svg>"
   }
 
-  /// The shape of the marks of a colour: for prints in grey and for colour-blind readers.
+  /// The shape of the marks of a colour. Shapes distinguish the lines in grey prints and for colour-blind readers.
   private static func shape(_ colour: Int, _ x: Double, _ y: Double) -> String {
     let kind = colour % 8 < 4 ? "mark" : "mark hollow"
     func corners(_ steps: [(Double, Double)]) -> String {

@@ -27,7 +27,8 @@ struct PlotScale: Hashable, Sendable {
       ticks: (0...steps).map { Tick(value: step * Double($0), text: quantity.tick(step * Double($0))) })
   }
 
-  /// A logarithmic scale of whole decades, with further ticks if there are few decades. Values below `low` are on its edge.
+  /// A logarithmic scale from one power of ten to another, with more ticks if there are few powers. Values below `low` are drawn
+  /// at the lower end.
   init(logarithmicFrom low: Double, to high: Double, _ quantity: Quantity) {
     let first = Self.log10(max(low, 1e-9)).rounded(.down)
     let last = max(Self.log10(max(high, low, 1e-9)).rounded(.up), first + 1)
@@ -54,7 +55,7 @@ struct PlotScale: Hashable, Sendable {
     }
   }
 
-  /// The position of a value: from 0 at the low end to 1 at the high end, and clamped there.
+  /// The position of a value: from 0 at the low end to 1 at the high end. Values beyond an end get the position of that end.
   func position(_ value: Double) -> Double {
     let position =
       switch kind {
@@ -101,7 +102,7 @@ struct PlotScale: Hashable, Sendable {
 }
 
 extension Quantity {
-  /// As `text(_:)`, without zeros at the end of a fraction.
+  /// Writes a value like `text(_:)`, but without zeros at the end of a fraction.
   func tick(_ value: Double) -> String {
     let text = text(value)
     guard let point = text.firstIndex(of: ".") else { return value == 0 ? zero : text }

@@ -35,7 +35,8 @@ package final class ProgressLine: RunObserver {
     if isTerminal { write("\r\u{1b}[K") }
   }
 
-  /// Writes a line. On a terminal it is cut at the edge: if it were wrapped into two lines, the next line could not replace it.
+  /// Writes a line. On a terminal it is cut at the right edge, because a line that is wrapped into two cannot be replaced by the
+  /// next one.
   private func say(_ text: String) {
     write(isTerminal ? "\r\u{1b}[?7l\(text)\u{1b}[K\u{1b}[?7h" : text + "\n")
   }

@@ -6,11 +6,11 @@ package enum Quantity: Hashable, Sendable {
   case seconds
   case bytes
   case bytesPerSecond
-  /// A percentage: 100 is the whole.
+  /// A percentage: the value 100 is written as `100 %`.
   case percent
   /// A value divided by another value of the same kind.
   case ratio
-  /// A number with the given unit; empty for a bare number.
+  /// A number with the given unit; the unit is empty for a number without one.
   case other(String)
 
   /// The quantity for a unit of ``RunResult/Extra``.

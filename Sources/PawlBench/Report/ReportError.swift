@@ -2,7 +2,7 @@
 package enum ReportError: Error, Hashable, Sendable {
   case cannotRead(path: String, reason: String)
   case cannotWrite(path: String, reason: String)
-  /// The file is no valid result; line and column count from 1.
+  /// The file is no valid result. Line and column are counted from 1.
   case malformed(path: String, line: Int, column: Int, reason: String)
 
   /// The message for the operator, with the file and the place in it.

@@ -21,7 +21,7 @@ struct ReportFigure: Hashable, Sendable {
 
   var text: String { value.map(quantity.text) ?? Quantity.nothing }
 
-  /// Returns this value divided by the other one.
+  /// Returns this value divided by the value of `other`.
   func ratio(to other: ReportFigure?) -> Double? {
     guard let value, let base = other?.value, base > 0, value.isFinite else { return nil }
     return value / base
@@ -45,7 +45,7 @@ struct FigureGroup: Hashable, Sendable {
 }
 
 extension RunResult {
-  /// The percentiles in tables, below the maximum.
+  /// The percentiles that tables show, besides the maximum.
   package static let percentiles: [(name: String, value: Double)] = [
     ("50 %", 50), ("75 %", 75), ("90 %", 90), ("99 %", 99), ("99.9 %", 99.9), ("99.99 %", 99.99),
   ]
@@ -70,7 +70,7 @@ extension RunResult {
     ReportFigure("\(words.many) a second", perSecond(counts.completed), .other(""), .higher)
   }
 
-  /// Content received and sent.
+  /// The bytes of content that were received and sent in a second.
   var throughput: ReportFigure {
     ReportFigure("throughput", perSecond(bytes), .bytesPerSecond, .higher)
   }

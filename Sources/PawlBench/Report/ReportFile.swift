@@ -1,6 +1,6 @@
 import CLinux
 
-/// Reads and writes whole files, for reports. Blocks.
+/// Reads and writes complete files, for reports. Blocks the calling thread.
 package enum ReportFile {
   /// The path that means standard output.
   package static let standardOutput = "-"
@@ -8,7 +8,7 @@ package enum ReportFile {
   static let limit = 256 << 20
 
   /// Reads a file.
-  /// - Throws: ``ReportError`` if it cannot be opened or read, or is larger than any result.
+  /// - Throws: ``ReportError`` if the file cannot be opened or read, or is larger than ``limit``.
   package static func read(_ path: String) throws(ReportError) -> [UInt8] {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { throw .cannotRead(path: path, reason: reason()) }
@@ -35,7 +35,7 @@ package enum ReportFile {
     try write(text, to: descriptor, path: path)
   }
 
-  /// Writes to standard error. If that fails, there is no other place to report it.
+  /// Writes to standard error. If writing fails, nothing is reported: there is no other output for it.
   package static func tell(_ text: String) {
     do { try write(text, to: STDERR_FILENO, path: "standard error") } catch { return }
   }

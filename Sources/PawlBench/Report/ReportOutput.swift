@@ -11,8 +11,8 @@ package final class ReportOutput: RunObserver {
   package private(set) var failures: [ReportError] = []
 
   /// - Parameters:
-  ///   - json: a path; `-` is standard output, which then has no table.
-  ///   - html: the same.
+  ///   - json: the path of the JSON report; `-` is standard output, on which no table is written then.
+  ///   - html: the path of the HTML report; `-` as for `json`.
   package init(
     progress: ProgressLine?, json: String?, html: String?,
     print: @escaping (String) throws(ReportError) -> Void = { text throws(ReportError) in

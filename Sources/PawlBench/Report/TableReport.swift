@@ -41,7 +41,7 @@ package enum TableReport {
     rows(group.kind.rawValue, group.figures.map { [printable($0.name), printable($0.text)] })
   }
 
-  /// The latencies of the whole response and of its first byte, side by side.
+  /// The latencies of the complete response and of its first byte, side by side.
   private static func latencies(_ whole: FigureGroup, _ first: [ReportFigure]) -> [String] {
     let header = [["", "whole answer"] + (first.isEmpty ? [] : ["first byte"])]
     let cells = whole.figures.map { figure in
@@ -61,7 +61,7 @@ package enum TableReport {
 
   private static func padding(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-  /// Replaces control characters, so that text from outside cannot move the cursor.
+  /// Replaces control characters, so that a label or a URL cannot move the cursor.
   static func printable(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "\u{fffd}" : $0 }))
   }

@@ -14,7 +14,7 @@ struct TimePlots {
     var memory: Double?
   }
 
-  /// The most steps: with more, a step would be narrower than two pixels.
+  /// The largest number of steps. With more, a step would be narrower than two pixels.
   static let limit = 240
 
   let results: [RunResult]
@@ -80,7 +80,7 @@ struct TimePlots {
     }
   }
 
-  /// The points of a latency. A step in which nothing ended has none; the line continues to the next point.
+  /// The points of a latency. A step in which nothing ended has no point; the line continues to the next point.
   private func ended(_ index: Int, _ value: KeyPath<Step, Double>) -> [(x: Double, y: Double?)] {
     points(index) { $0.completed > 0 ? $0[keyPath: value] : nil }.filter { $0.y != nil }
   }
@@ -148,7 +148,7 @@ struct TimePlots {
       y: scale(values, quantity), yLabel: label, lines: drawn, hints: hints)
   }
 
-  /// The scale of the y axis. Latencies may need a logarithmic scale; everything else is compared from 0.
+  /// The scale of the y axis. Latencies may need a logarithmic scale; all other values have a linear scale from 0.
   private func scale(_ values: [Double], _ quantity: Quantity) -> PlotScale {
     quantity == .microseconds
       ? PlotScale(fitting: values, quantity, count: 4) : PlotScale(upTo: values.max() ?? 1, quantity, count: 4)

@@ -1,4 +1,4 @@
-/// Loads one whole body, as the reference of a run.
+/// Loads one complete body, as the reference of a run.
 final class DownloadScript: Script {
   private let request: RequestText
   private var bytes: [UInt8] = []

@@ -1,6 +1,7 @@
 import CXXHash
 
-/// A group of readers that request the same cold body at the same time, and the next body when all of them have it.
+/// A group of readers that request the same cold body at the same time, and the next body when all of them have received the last
+/// one.
 final class FillGroup {
   fileprivate var number: UInt64
   fileprivate var round = 0
@@ -29,8 +30,8 @@ final class FillGroup {
   }
 }
 
-/// One reader: requests whole bodies that were not requested before. They are compared with the reference, or else with the
-/// bodies of the other readers in the group.
+/// One reader of a group. It requests complete bodies that were not requested before. It compares them with the reference or, if
+/// there is none, with the bodies that the other readers of the group received.
 final class FillScript: Script {
   private let maker: RequestMaker
   private let group: FillGroup

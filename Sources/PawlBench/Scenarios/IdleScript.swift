@@ -1,4 +1,4 @@
-/// Sends one request on each connection and then nothing: the scenario measures idle connections.
+/// Sends one request on each connection and then nothing, because the scenario measures idle connections.
 final class IdleScript: Script {
   private let request: RequestText
   private var isOpen = false

@@ -5,7 +5,7 @@ struct MultipartReader {
     case more
     /// A part begins.
     case part(AnswerHead.ContentRange)
-    /// `count` bytes from `start` on are the bytes at `offset` of the whole body.
+    /// `count` bytes from `start` on are the bytes at `offset` of the complete body.
     case content(start: Int, count: Int, offset: UInt64)
     case malformed
   }
@@ -16,7 +16,7 @@ struct MultipartReader {
   private var line: [UInt8] = []
   private var range: AnswerHead.ContentRange?
   private var offset: UInt64 = 0
-  /// A line end follows each part (RFC 2046 §5.1.1).
+  /// Whether a part has begun. `owesLineEnd`: whether the line end that follows each part is still missing (RFC 2046 §5.1.1).
   private var hasParts = false
   private var owesLineEnd = false
 
@@ -49,7 +49,7 @@ struct MultipartReader {
     return !boundary.isEmpty && boundary.count <= 70
   }
 
-  /// Returns the next piece of `bytes` from `at` on, and moves `at` behind it.
+  /// Returns the next piece of `bytes` from `at` on, and moves `at` to the byte after that piece.
   mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Step {
     while at < bytes.count {
       switch state {
@@ -115,7 +115,7 @@ struct MultipartReader {
     return .part(range)
   }
 
-  /// Ends the response. The closing delimiter may have no line end behind it.
+  /// Ends the response. The closing delimiter may come without a line end. Returns `false` if the delimiter is missing.
   mutating func finish() -> Bool {
     if state == .delimiter, !line.isEmpty { _ = takeLine() }
     return isEnded

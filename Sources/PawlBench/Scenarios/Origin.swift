@@ -2,7 +2,7 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// A fast origin behind the server under test: bodies of any size, and uploads that are counted and hashed.
+/// A fast origin for the proxy under test. It serves bodies of any size, and counts and hashes uploads.
 package final class Origin {
   private var crew: [(loop: EventLoop, thread: LoopThread, holder: Locked<OriginLoop?>)] = []
   /// The port that the origin listens on.
@@ -37,7 +37,7 @@ package final class Origin {
   }
 
   private static func pin(to core: Int) {
-    // Without that core the thread runs on any core.
+    // If this core does not exist or may not be used, the thread runs on any core.
     do throws(RunProblem) { try Affinity.pin(to: core) } catch { return }
   }
 
@@ -72,7 +72,8 @@ package final class Origin {
   /// The counts so far, as in the response to `/count`.
   package var countsText: String { counts.withLock { $0 }.json }
 
-  /// All bodies consist of this block, repeated. Its length is a prime, so that no two parts of a usual size are alike.
+  /// All bodies consist of this block, repeated. Its length is a prime number, so that pieces of a common size (a power of two)
+  /// at different offsets have different bytes.
   static let block: [UInt8] = {
     var random = RandomNumbers(seed: 0x6f72_6967, stream: 0)
     return (0..<1_048_573).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -105,7 +106,7 @@ final class OriginLoop {
     try listener.start()
   }
 
-  /// Removes a connection. It is released after its callback has returned.
+  /// Removes a connection. The object is released later, after the callback that called this function has returned.
   func remove(_ connection: OriginConnection) {
     guard let gone = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
     loop.nextTurn { withExtendedLifetime(gone) {} }

@@ -17,7 +17,7 @@ struct OriginCounts: Hashable, Sendable {
   }
 }
 
-/// The connection of one client to the test origin: one request after the other.
+/// The connection of one client to the test origin. It answers one request after the other.
 final class OriginConnection: StreamDelegate {
   private enum State {
     case head
@@ -29,7 +29,7 @@ final class OriginConnection: StreamDelegate {
   private let stream: SocketStream
   private let origin: OriginLoop
   private var state = State.head
-  /// Received bytes that are not parsed yet: the beginning of a head, or bytes behind the present request.
+  /// Received bytes that are not parsed yet: the beginning of a head, or bytes after the present request.
   private var carry: [UInt8] = []
   private var plan: (target: [UInt8], plan: OriginPlan)?
   private var head: [UInt8] = []
@@ -221,7 +221,7 @@ final class OriginConnection: StreamDelegate {
     origin.loop.nextTurn { [weak self] in self?.goOn() }
   }
 
-  /// Continues with the bytes that came behind the request.
+  /// Continues with the bytes that came after the request.
   private func goOn() {
     guard !stream.isClosed, case .head = state else { return }
     carry.takeKept().withUnsafeBufferPointer { takeAll($0) }

@@ -86,7 +86,7 @@ struct OriginPlan: Hashable {
 
   private enum Selection { case whole, unsatisfiable, part(Range<UInt64>) }
 
-  /// Reads a Range field with one range. Several ranges get the whole body, which RFC 9110 §14.2 allows.
+  /// Reads a Range field with one range. A request for several ranges gets the complete body, which RFC 9110 §14.2 allows.
   private func range(_ request: OriginRequest, _ bytes: Span<UInt8>) -> Selection {
     guard request.method == .get, let value = AnswerHead.field("range", in: bytes),
       bytes.begins(with: "bytes=", at: value.lowerBound)

@@ -1,4 +1,4 @@
-/// The head of a request, as far as the test origin needs it.
+/// The parts of a request head that the test origin needs.
 struct OriginRequest: Hashable {
   enum Method: Hashable { case get, head, other }
 

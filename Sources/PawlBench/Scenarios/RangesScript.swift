@@ -1,7 +1,7 @@
 import PawlBase
 
-/// Requests random ranges of one body: one in each request, or several, which come as `multipart/byteranges` and are checked
-/// part by part. A server may join ranges or send more than was requested, but has to send all requested bytes.
+/// Requests random ranges of one body. A request has one range, or several; several ranges come as `multipart/byteranges` and are
+/// checked part by part. A server may join ranges or send more than was requested, but has to send all requested bytes.
 final class RangesScript: Script {
   private let request: RequestText
   private let reference: Reference
@@ -16,8 +16,8 @@ final class RangesScript: Script {
   private var isMultipart = false
 
   /// - Parameters:
-  ///   - size: the bytes of a range; a smaller body is requested as a whole.
-  ///   - reference: not empty.
+  ///   - size: the bytes of a range. It is reduced if the body is smaller than `parts` such ranges.
+  ///   - reference: must not be empty.
   init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, size: UInt64, parts: Int) {
     (self.worker, self.reference, self.parts) = (worker, reference, parts)
     self.size = max(1, min(size, reference.count / UInt64(parts)))
@@ -43,7 +43,7 @@ final class RangesScript: Script {
     return request
   }
 
-  /// Chooses one range in each of `parts` equal pieces of the body: the ranges are in order and do not overlap.
+  /// Chooses one range in each of `parts` equal pieces of the body, so that the ranges are in order and do not overlap.
   private func choose() {
     wanted.removeAll(keepingCapacity: true)
     isCovered.removeAll(keepingCapacity: true)

@@ -8,7 +8,7 @@ final class ResumeScript: Script {
   private let reference: Reference
   private let interruptions: Int
   private let worker: Worker
-  /// The offsets at which to break off, the next one last.
+  /// The offsets at which the client breaks off, in descending order: the next one is last in the array.
   private var cuts: [UInt64] = []
   private var held: UInt64 = 0
   private var validator: [UInt8] = []
@@ -16,10 +16,10 @@ final class ResumeScript: Script {
   private var asked: UInt64 = 0
   private var attempts = 0
 
-  /// The number of successive breaks without progress that end a download.
+  /// The most successive breaks without progress after which a download still goes on.
   static let attemptLimit = 5
 
-  /// - Parameter reference: not empty.
+  /// - Parameter reference: must not be empty.
   init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, interruptions: Int) {
     (self.worker, self.reference, self.interruptions) = (worker, reference, interruptions)
     (first, rest) = (maker.make(), maker.make())
@@ -41,7 +41,7 @@ final class ResumeScript: Script {
     switch head.status {
     case 200:
       if asked > 0 {
-        // The server does not resume: the whole body comes again.
+        // The server does not resume, but sends the complete body again.
         worker.tally.again += held
         worker.tally.restarts += 1
       }
@@ -59,7 +59,7 @@ final class ResumeScript: Script {
     }
   }
 
-  /// Keeps a strong entity tag, or else the date (RFC 9110 §13.1.5).
+  /// Keeps the validator for If-Range: a strong entity tag, or else Last-Modified (RFC 9110 §13.1.5).
   private func takeValidator(_ bytes: Span<UInt8>) {
     validator.removeAll(keepingCapacity: true)
     var place = AnswerHead.field("etag", in: bytes)
@@ -70,7 +70,7 @@ final class ResumeScript: Script {
 
   func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     attempts = 0
-    // Bytes behind the cut count as lost on the way.
+    // Bytes after the cut are treated as not received.
     guard let cut = cuts.last, cut <= held + UInt64(bytes.count) else { return take(bytes) }
     let verdict = take(UnsafeBufferPointer(rebasing: bytes[..<Int(cut - held)]))
     while let cut = cuts.last, cut <= held { cuts.removeLast() }

@@ -25,7 +25,7 @@ struct UploadMessages {
     return finish(request, content: createsWithContent ? 0..<plan.size : 0..<0)
   }
 
-  /// Returns the request for the offset of the upload.
+  /// Returns the request that asks for the offset of the upload.
   func question(_ place: UploadPlace) -> RequestText {
     let request = maker.make("HEAD", path: place.path, authority: place.authority)
     appendVersion(request)
@@ -70,7 +70,7 @@ struct UploadMessages {
     }
   }
 
-  /// Appends the field that marks the content of this request as the last.
+  /// Appends the field that marks the content of this request as the last part of the upload.
   private func appendCompleteness(_ request: RequestText) {
     appendVersion(request)
     if plan.dialect == .interop(3) {
@@ -82,7 +82,7 @@ struct UploadMessages {
 
   // MARK: Answers
 
-  /// Returns `Upload-Offset`; `nil` if it is missing or not possible.
+  /// Returns `Upload-Offset`; `nil` if the field is missing, or larger than the upload.
   func offset(_ bytes: Span<UInt8>) -> UInt64? {
     guard let place = AnswerHead.field("upload-offset", in: bytes), let offset = bytes.decimal(place),
       offset <= plan.size
@@ -90,13 +90,13 @@ struct UploadMessages {
     return offset
   }
 
-  /// Whether a final response confirms a complete upload, as far as the protocol has fields for that.
+  /// Whether a final response confirms a complete upload. Only fields that the protocol defines for this are checked.
   func isComplete(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     guard (200..<300).contains(head.status) else { return false }
     switch plan.dialect {
     case .plain: return true
     case .interop, .final:
-      // Fields about completeness must not contradict it, but need not be there.
+      // Fields about completeness may be missing. If they are there, they must say that the upload is complete.
       if let place = AnswerHead.field("upload-complete", in: bytes), !bytes.begins(with: "?1", at: place.lowerBound) {
         return false
       }
@@ -113,7 +113,7 @@ struct UploadMessages {
 /// The URL of an upload.
 struct UploadPlace: Hashable {
   var path: String
-  /// The authority; `nil`: that of the target.
+  /// The authority; `nil`: the authority of the run's URL.
   var authority: String?
 
   /// Parses a `Location`, absolute or a path; `nil` for anything else.

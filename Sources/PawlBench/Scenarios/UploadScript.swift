@@ -1,5 +1,5 @@
-/// Whole uploads, broken off as often as configured. With a resumable protocol the client requests the offset and sends the
-/// rest; a plain upload begins again.
+/// Sends complete uploads, each broken off as often as configured. With a resumable protocol the client requests the offset and
+/// sends the rest; a plain upload begins again.
 final class UploadScript: Script {
   private enum Step: Hashable { case create, ask, append }
 
@@ -9,17 +9,17 @@ final class UploadScript: Script {
   private weak var lane: Lane?
   private var step = Step.create
   private var place: UploadPlace?
-  /// The offsets at which to break off, the next one last.
+  /// The offsets at which the client breaks off, in descending order: the next one is last in the array.
   private var cuts: [UInt64] = []
   private var isHeld = false
-  /// The offset up to which content was sent, and the offset that the server has confirmed.
+  /// The offset up to which content was sent. `promised`: the offset that the server has confirmed.
   private var sent: UInt64 = 0
   private var promised: UInt64 = 0
   private var attempts = 0
   private var toldOffset: UInt64?
   private var mustAsk = false
 
-  /// The number of exchanges without progress that end an upload.
+  /// The most successive exchanges without progress after which an upload still goes on.
   static let attemptLimit = 10
 
   init(_ worker: Worker, _ maker: RequestMaker, _ plan: UploadPlan) {
@@ -69,7 +69,8 @@ final class UploadScript: Script {
     return isHeld && place != nil ? cut() : .goOn
   }
 
-  /// Called at the offset at which to break off: breaks off at once, or as soon as the URL of the upload is known.
+  /// Called when content was sent up to the offset of the next break. Breaks the exchange off at once, or as soon as the URL of
+  /// the upload is known.
   func stopped() -> Verdict {
     if !messages.isResumable || place != nil { return cut() }
     isHeld = true
@@ -111,13 +112,13 @@ final class UploadScript: Script {
 
   private func takeOffset(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 || head.status == 204 else { return .failed(.status(head.status)) }
-    // At most what was sent, and at least what was confirmed before.
+    // The offset must not be above what was sent, nor below what the server has confirmed before.
     guard let offset = messages.offset(bytes), offset <= sent, offset >= promised else { return .failed(.offset) }
     toldOffset = offset
     return .goOn
   }
 
-  /// Compares the digest that the origin of this tool has sent back.
+  /// Compares the digest that the test origin (``Origin``) has sent back. Without a digest nothing is compared.
   private func compareDigest(_ bytes: Span<UInt8>) -> Verdict {
     guard let told = AnswerHead.text("bench-xxh3", in: bytes), let body = worker.body else { return .goOn }
     guard told == body.digestText else { return .failed(.content) }

@@ -1,5 +1,5 @@
-/// The checks across sections: names refer to existing sections, nothing is defined twice, and this version supports what is
-/// configured.
+/// The checks that need several sections. They report names of sections that do not exist, duplicate definitions, and settings
+/// that this version does not support.
 extension ConfigurationAssembly {
   mutating func validate() {
     requireSomethingToServe()
@@ -12,7 +12,8 @@ extension ConfigurationAssembly {
     checkNodes()
     checkTLS()
     refuseWhatThisVersionLacks()
-    // A mistyped name leaves its section unused. The error about the name is enough.
+    // If a name is mistyped, the section with the right name is unused. The error about the name is enough, without a warning
+    // about that section.
     if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
   }
 
@@ -33,7 +34,7 @@ extension ConfigurationAssembly {
   private mutating func checkReferences() {
     for site in sites { checkReferences(site, settings: site.model.settings, isInherited: { _ in false }) }
     for route in routes {
-      // Inherited keys were checked at the site.
+      // Inherited values were checked with the site.
       let site = sites.first { $0.model.name == route.model.site }
       checkReferences(route, settings: route.model.settings) { key in
         route.origins[key] == site?.origins[key]

@@ -1,5 +1,5 @@
-/// The checks of TLS, HTTP/2 and the PROXY protocol that need several keys at once. The contents of the files that keys name
-/// are checked where the files are read.
+/// The checks of the settings for TLS, HTTP/2 and the PROXY protocol that compare several configuration keys. Certificate and key
+/// files are not opened here; their contents are checked where the files are read.
 extension ConfigurationAssembly {
   mutating func checkTLS() {
     for listener in listeners {
@@ -68,7 +68,7 @@ extension ConfigurationAssembly {
   }
 
   private mutating func checkRepeated(_ section: ReadSection<TLSSettings>, _ key: String, _ files: [String]) {
-    // One key file may be used for several certificates.
+    // One file with a private key may be used for several certificates.
     guard key == "certificate" else { return }
     for (index, file) in files.enumerated() {
       guard let earlier = files[..<index].firstIndex(of: file) else { continue }
@@ -116,7 +116,8 @@ extension ConfigurationAssembly {
 
   // MARK: Sites
 
-  /// - Parameter inherited: the origins of the values that a route inherits from its site. They are checked at the site.
+  /// - Parameter inherited: the places (file and line) of the values that a route inherits from its site. Inherited values are
+  ///   not checked here, because they are checked with the site.
   private mutating func checkSite<Model>(
     _ section: ReadSection<Model>, settings: SiteSettings, inherited: [String: [ValueOrigin]]
   ) {

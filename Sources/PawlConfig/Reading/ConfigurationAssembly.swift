@@ -1,7 +1,8 @@
-/// Puts a configuration together from its sections: first the sections that others refer to, then those that refer to them.
+/// Puts a configuration together from its sections. The sections that others refer to are read first, then the sections that
+/// refer to them.
 struct ConfigurationAssembly {
   private let surroundings: Surroundings
-  /// The origin of the configuration as a whole: its file, or the command line.
+  /// The place of a mistake that belongs to no section: the configuration file, or the command line.
   let origin: ValueOrigin
   var issues: [Issue]
 
@@ -79,7 +80,7 @@ struct ConfigurationAssembly {
     for section in byKind[.route] ?? [] { readRoute(section) }
   }
 
-  /// Reads a route. It starts with the settings of its site.
+  /// Reads a route. The route starts with the settings of its site.
   private mutating func readRoute(_ section: Section) {
     let parts = section.label.name.split(separator: "/", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return }

@@ -8,7 +8,7 @@ package enum ConfigurationLoader {
     collector.collect(path)
     let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
     var assembly = ConfigurationAssembly(surroundings, origin: origin, issues: collector.issues)
-    // A file that cannot be read is one mistake. Without this, everything else would be reported as missing.
+    // If the file cannot be read, only that is reported. Otherwise all required sections would be reported as missing, too.
     if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
     return try assembly.assemble(collector.sections, files: collector.files)
   }
@@ -17,8 +17,8 @@ package enum ConfigurationLoader {
   ///
   /// - Parameters:
   ///   - url: the URL of the application.
-  ///   - listen: addresses; empty: the default address.
-  ///   - stateDirectory: `nil`: the default directory.
+  ///   - listen: the addresses to listen on; empty: the default address.
+  ///   - stateDirectory: the state directory; `nil`: the default directory.
   package static func forwarding(
     to url: String, listen: [String] = [], stateDirectory: String? = nil, surroundings: Surroundings
   ) throws(InvalidConfiguration) -> Configuration {
@@ -39,7 +39,8 @@ package enum ConfigurationLoader {
     }
   }
 
-  /// Names the command line option of a key instead of a section that the user did not write.
+  /// Returns the issue with the name of a command line option instead of a section and key, because the user wrote only the
+  /// option.
   private static func namingOption(_ issue: Issue) -> Issue {
     let options = ["url": "--to", "address": "--listen", "state-dir": "--state"]
     guard issue.origin == .commandLine, let key = issue.key, let option = options[key] else { return issue }

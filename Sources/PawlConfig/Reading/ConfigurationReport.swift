@@ -21,7 +21,8 @@ package enum ConfigurationReport {
       + "; listens on \(addresses)"
   }
 
-  /// Lists the configuration in effect: each `key = value`, and the origin of the value.
+  /// Lists the configuration in effect: each `key = value`, and where the value was set (file and line, command line, or
+  /// default).
   package static func effective(_ configuration: Configuration) -> String {
     configuration.effective.map(section).joined(separator: "\n")
   }

@@ -4,11 +4,11 @@ enum INILine: Hashable {
   case entry(key: String, value: String)
   /// A line that cannot be read, with the reason.
   case malformed(String)
-  /// As ``malformed(_:)``, for a line that begins with `[`.
+  /// Like ``malformed(_:)``, but for a line that begins with `[`.
   case malformedSection(String)
 }
 
-/// Splits an INI text into lines, without empty lines and comments. Each has its number, counted from 1.
+/// Splits an INI text into lines, without empty lines and comments. Each line has its number, counted from 1.
 ///
 /// Comments (`#`, `;`) need a line of their own. A byte order mark, and CR before LF, are accepted.
 func readINI(_ bytes: [UInt8]) -> [(number: Int, line: INILine)] {
@@ -44,7 +44,7 @@ private func readLine(_ raw: ArraySlice<UInt8>) -> INILine? {
     key: String(key).replacing("_", with: "-"), value: String(trimmed(line[line.index(after: equals)...])))
 }
 
-/// Removes blanks and tabs at both ends.
+/// Removes spaces and tabs at both ends.
 func trimmed(_ text: some StringProtocol) -> Substring {
   var rest = Substring(text)
   while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }

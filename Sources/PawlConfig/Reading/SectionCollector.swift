@@ -1,4 +1,4 @@
-/// Reads a file and the files that it includes into sections, and collects everything that is wrong.
+/// Reads a file and the files that it includes into sections, and collects all mistakes.
 struct SectionCollector {
   private let surroundings: Surroundings
   private(set) var sections = [Section]()
@@ -7,7 +7,7 @@ struct SectionCollector {
   private(set) var files = [String]()
   /// The files that are being read now, the outermost first.
   private var open = [String]()
-  /// The origin of the first section with each label.
+  /// The place (file and line) of the first section with each label.
   private var seen = [SectionLabel: ValueOrigin]()
 
   static let deepestInclude = 8

@@ -1,16 +1,16 @@
-/// A section that was read into `Model`, with the origin of each value.
+/// A section that was read into `Model`, with the place where each value was set.
 struct ReadSection<Model> {
   var label: SectionLabel
   var origin: ValueOrigin
   var model: Model
-  /// For each key that was written: the origin of its value, or of each element of a list.
+  /// The places (file and line) where the keys that were written were set; for a list, one place for each element.
   var origins = [String: [ValueOrigin]]()
-  /// Keys whose value was refused.
+  /// The keys whose value was refused, or is required but missing.
   var refused = Set<String>()
-  /// Lists that their last entry emptied.
+  /// The list keys whose last entry emptied the list.
   var emptied = Set<String>()
 
-  /// The origin of a key's value; the section's header if the key was not written.
+  /// Returns the place where a key's value was set; the place of the section's header if the key was not written.
   func origin(of key: String, element: Int = 0) -> ValueOrigin {
     guard let written = origins[key], !written.isEmpty else { return origin }
     return written[min(element, written.count - 1)]
@@ -31,7 +31,7 @@ struct ReadSection<Model> {
 /// Reads the entries of a section into `model`, which has the defaults or the inherited values.
 ///
 /// - Parameters:
-///   - inherited: the origins of the values that `model` has already.
+///   - inherited: the places of the values that `model` already has.
 ///   - satisfied: required keys that need not be written, because they are inherited.
 func readSection<Model>(
   _ section: Section, over model: Model, keys: [Key<Model>], inherited: [String: [ValueOrigin]] = [:],

@@ -1,7 +1,7 @@
 /// Replaces `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value.
 ///
-/// Works on the value only, after the text was split into lines: the inserted text cannot make a section or a key. Inserted
-/// text is not substituted again. A `$` without `{` is an ordinary character.
+/// Works on the value only, after the text was split into lines, so inserted text cannot make a section or a key. Inserted text
+/// is not substituted again. A `$` without `{` is an ordinary character.
 struct Substitution {
   let environment: (String) -> String?
   let readFile: (String) -> Result<[UInt8], FileProblem>

@@ -1,13 +1,13 @@
-/// The responses that pawl compresses itself, because it asks the origin for `identity`: the keys `compress…` of a site or a
-/// route.
+/// The keys `compress…` of a site or a route. They decide which responses pawl compresses; the origin is asked for uncompressed
+/// responses (`identity`).
 package struct CompressionSettings: Hashable, Sendable {
-  /// Whether responses to requests with cookies or credentials are compressed. `auto`: only where the origin compresses them
-  /// itself if it is asked to.
+  /// Whether responses to requests with cookies or credentials are compressed. `auto`: only if the origin itself compresses such
+  /// responses when it is asked to.
   package enum Credentials: String, Hashable, Sendable, CaseIterable { case auto, on, off }
   /// The content codings, by their names in `Accept-Encoding`.
   package enum Coding: String, Hashable, Sendable, CaseIterable { case zstd, br, gzip }
 
-  /// The media types that are compressed. Empty: none.
+  /// The media types that are compressed. If the list is empty, nothing is compressed.
   package var types: [CompressedType] = [.text]
   /// The smallest content that is compressed, in bytes.
   package var least: UInt64 = 1 << 10
@@ -16,7 +16,7 @@ package struct CompressionSettings: Hashable, Sendable {
   /// Whether content that the browser saves as a file (`Content-Disposition: attachment`) is compressed, too.
   package var attachments = false
   package var credentials = Credentials.auto
-  /// The codings in order of preference, for a client that accepts several with the same weight. Not empty.
+  /// The codings in order of preference, for a client that accepts several with the same weight. The list is never empty.
   package var codings: [Coding] = [.zstd, .br, .gzip]
 
   package init() {}
@@ -35,7 +35,7 @@ package struct CompressionSettings: Hashable, Sendable {
 
 /// Media types of content that is compressed.
 package enum CompressedType: Hashable, Sendable, CustomStringConvertible {
-  /// Text, and other types that compress as well as text.
+  /// Text, and other types whose content can be compressed like text.
   case text
   /// A pattern in lower case: `TYPE/SUBTYPE`, `TYPE/*` or `TYPE/*+SUFFIX`.
   case pattern(String)
@@ -96,7 +96,8 @@ extension ValueFormat where Value == CompressedType {
     return text == "*" || (text.hasPrefix("*+") && isName(text.dropFirst(2)))
   }
 
-  /// `restricted-name` (RFC 6838 §4.2), with any first character and of any length.
+  /// Whether the text is a `restricted-name` (RFC 6838 §4.2). Other than in the RFC, the first character may be any of the
+  /// allowed ones, and the length has no limit.
   private static func isName(_ text: Substring) -> Bool {
     let marks = Set("!#$&-^_.+".utf8)
     return !text.isEmpty

@@ -11,7 +11,7 @@ package struct Configuration: Sendable {
   package var upstreams: [UpstreamSection]
   package var sites: [SiteSection]
   package var admin: AdminSettings
-  /// Each section with all of its keys, the values in effect and their origins.
+  /// Each section with all of its keys, the values in effect, and the places where they were set.
   package var effective: [EffectiveSection]
   /// Issues that do not prevent pawl from starting.
   package var warnings: [Issue]
@@ -25,10 +25,10 @@ package struct Configuration: Sendable {
   }
   package func tls(named name: String) -> TLSSettings? { tls.first { $0.name == name } }
 
-  /// Returns the origin of a value; the origin of the section's header if the value was not written.
+  /// Returns the place where a value was set; the place of the section's header if the value was not written.
   /// - Parameters:
   ///   - label: the section's label, such as `tls:web`.
-  ///   - value: which element, if the key is a list.
+  ///   - value: the text of one element, if the key is a list.
   package func place(of key: String, _ value: String? = nil, in label: String) -> ValueOrigin {
     guard let section = effective.first(where: { $0.label == label }) else { return .builtIn }
     let entry = section.values.first { $0.key == key && (value == nil || $0.text == value) && $0.origin != .builtIn }

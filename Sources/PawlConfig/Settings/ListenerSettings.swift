@@ -2,7 +2,7 @@
 package struct ListenerSettings: Hashable, Sendable {
   package var name: String
   package var addresses: [ListenAddress] = [.internet(host: "127.0.0.1", port: 8080)]
-  /// Names of `[tls:NAME]` sections, the default one first. Empty: no TLS.
+  /// Names of `[tls:NAME]` sections, the default one first. An empty list means no TLS.
   package var tls = [String]()
   /// Whether clients may use HTTP/2: negotiated by ALPN over TLS, with prior knowledge in clear.
   package var http2 = true
@@ -10,7 +10,7 @@ package struct ListenerSettings: Hashable, Sendable {
   package var maxStreams = 128
   /// The largest size of the receive windows of one HTTP/2 connection, in bytes.
   package var maxWindow: UInt64 = 16 << 20
-  /// Whether each connection begins with a PROXY protocol header, version 1 or 2. Only `trusted-proxies` may send it.
+  /// Whether each connection begins with a PROXY protocol header, version 1 or 2. Only `trusted-proxies` may send this header.
   package var proxyProtocol = false
   /// The longest time from the first byte of a request until its head is complete.
   package var headerTimeout = Duration.seconds(15)
@@ -18,7 +18,7 @@ package struct ListenerSettings: Hashable, Sendable {
   package var keepaliveTimeout = Duration.seconds(60)
   /// The longest time without progress in sending.
   package var sendTimeout = Duration.seconds(60)
-  /// The largest request head in bytes; 431 beyond it.
+  /// The largest request head in bytes. A larger one gets the status 431.
   package var maxHeader: UInt64 = 32 << 10
   package var maxHeaderFields = 128
 
@@ -41,17 +41,17 @@ package struct ListenerSettings: Hashable, Sendable {
   }
 }
 
-/// `[tls:NAME]`: certificates for TLS, used for clients that ask for a name in one of them.
+/// `[tls:NAME]`: certificates for TLS, used for clients that ask (by SNI) for a name in one of the certificates.
 package struct TLSSettings: Hashable, Sendable {
   package enum ClientCertificate: String, Hashable, Sendable, CaseIterable { case off, optional, required }
   package enum Version: String, Hashable, Sendable, CaseIterable { case v12 = "1.2", v13 = "1.3" }
 
   package var name: String
-  /// PEM files. Each certificate has a key at the same position. There is one certificate for each kind of key (ECDSA, RSA) or
-  /// set of names.
+  /// PEM files. The private key of each certificate is at the same position in `keyFiles`. There is one certificate for each kind
+  /// of key (ECDSA, RSA) or set of names.
   package var certificateFiles = [String]()
   package var keyFiles = [String]()
-  /// Files with an OCSP response (DER). Each is stapled to the certificate that it is about.
+  /// Files with an OCSP response (DER). Each response is stapled to the certificate whose status it contains.
   package var ocsp = [String]()
   package var clientCA: String?
   package var clientCertificate = ClientCertificate.off

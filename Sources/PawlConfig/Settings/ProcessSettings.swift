@@ -1,4 +1,4 @@
-/// `[pawl]`: the process as a whole.
+/// `[pawl]`: the settings of the process.
 package struct ProcessSettings: Hashable, Sendable {
   package enum LogLevel: String, Hashable, Sendable, CaseIterable { case debug, info, notice, warning, error }
   package enum AccessLog: Hashable, Sendable { case standardError, off, file(path: String) }
@@ -15,7 +15,7 @@ package struct ProcessSettings: Hashable, Sendable {
   package var accessLogFormat = AccessLogFormat.combined
   /// Addresses of proxies whose `X-Forwarded-*` fields and PROXY protocol headers are used.
   package var trustedProxies = [AddressRange]()
-  /// The most client connections; `nil`: what the limit on open files allows.
+  /// The most client connections; `nil`: as many as the limit on open files allows.
   package var maxConnections: Int?
 
   package init(stateDirectory: String) { self.stateDirectory = stateDirectory }

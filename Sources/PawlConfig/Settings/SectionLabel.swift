@@ -9,7 +9,7 @@ enum SectionKind: String, CaseIterable {
     }
   }
 
-  /// The form of the header of such a section.
+  /// The form of the header of a section of this kind.
   var form: String {
     switch self {
     case .pawl, .admin, .include: "[\(rawValue)]"
@@ -18,7 +18,7 @@ enum SectionKind: String, CaseIterable {
     }
   }
 
-  /// The names of the keys that such a section has.
+  /// The names of the keys that a section of this kind has.
   var keyNames: [String] {
     switch self {
     case .pawl: ProcessSettings.keys.map(\.name)
@@ -35,7 +35,7 @@ enum SectionKind: String, CaseIterable {
   }
 }
 
-/// The label of a section, `[kind]` or `[kind:name]`, checked.
+/// The label of a section, `[kind]` or `[kind:name]`, after its check.
 struct SectionLabel: Hashable {
   var kind: SectionKind
   /// The name of the section. Empty for kinds without a name; `SITE/NAME` for routes.
@@ -80,11 +80,11 @@ struct SectionLabel: Hashable {
   }
 }
 
-/// A section as it was written; its entries are not read yet.
+/// A section as it was written. The values of its entries are still texts.
 struct Section {
   var label: SectionLabel
   var origin: ValueOrigin
   var entries = [Entry]()
-  /// Keys whose value was refused already. They are not reported as missing.
+  /// The keys whose value was already refused. These keys are not reported as missing.
   var refused = Set<String>()
 }

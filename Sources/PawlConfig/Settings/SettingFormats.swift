@@ -6,7 +6,7 @@ extension ValueFormat where Value == String {
 }
 
 extension ValueFormat where Value == FormEntry {
-  /// A form field. Keys of metadata that are filled in stand in braces.
+  /// A form field with its value. In the value, `{KEY}` is replaced by the value of that key in the upload's metadata.
   static var formEntry: ValueFormat {
     ValueFormat("a form field such as title={title}", show: \.written) { text in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -19,7 +19,7 @@ extension ValueFormat where Value == FormEntry {
     !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "\"" }
   }
 
-  /// Whether each brace is closed: `{KEY}` is a key, and `{{` is a literal brace.
+  /// Whether each opening brace is closed (`{KEY}`) or doubled; `{{` is a literal brace.
   private static func bracesPair(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
@@ -67,7 +67,7 @@ extension ValueFormat where Value == ProcessSettings.AccessLog {
       case "stdout": throw BadValue(expected: "stderr, off or a path", found: text, suggestion: "/dev/stdout")
       case "": throw BadValue(expected: "stderr, off or a path", found: text)
       default:
-        // A word similar to one of the two is probably a mistake, and not a file name.
+        // A word that is similar to `stderr` or `off` is probably a mistake, and not a file name.
         if !text.contains("/"), !text.contains("."), let near = nearestMatch(text, among: ["stderr", "off"]) {
           throw BadValue(expected: "stderr, off or a path", found: text, suggestion: near)
         }

@@ -1,7 +1,7 @@
 /// `[site:NAME]`: hosts, and the settings for requests to them.
 package struct SiteSection: Hashable, Sendable {
   package var name: String
-  /// The hosts of the site in lower case, without port. Empty: this is the default site, for all other hosts.
+  /// The hosts of the site in lower case, without port. A site without hosts is the default site, for all other hosts.
   package var hosts = [String]()
   /// The settings for paths without a route.
   package var settings = SiteSettings()
@@ -10,7 +10,7 @@ package struct SiteSection: Hashable, Sendable {
 
   package init(name: String) { self.name = name }
 
-  /// Returns the settings of the route that matches `path`, or else those of the site.
+  /// Returns the settings of the route that matches `path`; without such a route, the settings of the site.
   /// - Parameter path: the path of the request target, as received, without the query.
   package func settings(forPath path: ArraySlice<UInt8>) -> SiteSettings {
     routes.first { $0.path.matches(path) }?.settings ?? settings
@@ -38,21 +38,23 @@ package struct RouteSection: Hashable, Sendable {
   }
 }
 
-/// A path; with `*` at its end, all paths that begin with the text before it.
+/// A pattern for paths: one path, or with `*` at the end all paths that begin with the text before the `*`.
 package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
   package var literal: [UInt8]
   package var isPrefix: Bool
 
   package init(literal: [UInt8], isPrefix: Bool) { (self.literal, self.isPrefix) = (literal, isPrefix) }
 
-  // Not generic: other modules would call the unspecialised form, which takes thousands of instructions for each route.
+  // This function is not generic, because other modules would call its unspecialised form, which takes thousands of instructions
+  // for each route.
   package func matches(_ path: ArraySlice<UInt8>) -> Bool {
     isPrefix ? path.starts(with: literal) : path.elementsEqual(literal)
   }
 
   package var description: String { String(decoding: literal, as: UTF8.self) + (isPrefix ? "*" : "") }
 
-  /// Whether this pattern is tried before `other`: the longer literal first, an exact path before a prefix.
+  /// Whether this pattern is tried before `other`. A longer literal comes first; of equal literals, the exact path comes before
+  /// the prefix.
   func precedes(_ other: PathPattern) -> Bool {
     if literal.count != other.literal.count { return literal.count > other.literal.count }
     return !isPrefix && other.isPrefix

@@ -13,56 +13,57 @@ package struct SiteSettings: Hashable, Sendable {
   package var uploadPrefix = "/.pawl/uploads/"
 
   package var etag = EntityTags.auto
-  /// The freshness lifetime of a response that has none, if no heuristic applies; `nil`: the key is not written, and there is
-  /// no such lifetime.
+  /// The freshness lifetime of a response that does not state one, if no heuristic applies; `nil`: the key is not written, and
+  /// such a response has no lifetime.
   package var defaultTTL: Duration?
   /// The longest heuristic freshness lifetime (RFC 9111 §4.2.2); zero: no heuristic; `nil`: the key is not written.
   package var heuristicTTL: Duration?
-  /// The heuristic limit in effect. With `default-ttl = 0s` it is zero: then only responses with an explicit lifetime are
+  /// The heuristic limit in effect. With `default-ttl = 0s` this limit is zero, so only responses with an explicit lifetime are
   /// fresh.
   package var heuristicLimit: Duration { heuristicTTL ?? (defaultTTL == .zero ? .zero : .seconds(24 * 3600)) }
   /// Cookies that are not part of the cache key, and are removed from requests that fill the cache.
   package var ignoreCookies: [CookiePattern] = [.analytics]
-  /// The only cookies that are part of the cache key. Others are removed from requests as with ``ignoreCookies``.
+  /// The only cookies that are part of the cache key. Other cookies are removed from requests as with ``ignoreCookies``.
   package var keyCookies: [CookiePattern] = [.all]
-  /// How long stored bytes complete a download with a minted tag, if the origin has no validator.
+  /// How long stored bytes may complete a download whose entity tag pawl made up (a minted tag), if the origin has no validator.
   package var resumeTTL = Duration.seconds(3600)
   /// Whether ``resumeTTL`` also holds for responses that have to be validated before each use (`no-cache`).
   package var resumeTTLNoCache = false
-  /// Which requests are collapsed. `auto`: those whose response may be reused without validation. `always`: also those whose
-  /// response has no directives of the origin.
+  /// Which requests are collapsed, that is, share one request to the origin. `auto`: requests whose response may be reused
+  /// without validation. `always`: also requests whose response has no cache directives of the origin.
   package var collapse = Collapse.auto
   package var originEncoding = OriginEncoding.identity
   package var compression = CompressionSettings()
   /// The `stale-if-error` time of responses that do not have this directive.
   package var staleIfError = Duration.zero
-  /// The largest body that is stored, in bytes; `nil`: as the cache allows.
+  /// The largest body that is stored, in bytes; `nil`: only the size of the cache limits it.
   package var maxObject: UInt64?
-  /// The largest part of a body of unknown length that is stored, in bytes; a longer body is only streamed from there on.
+  /// The largest part of a body of unknown length that is stored, in bytes; the rest of a longer body is passed on without being
+  /// stored.
   package var maxUnknown: UInt64 = 1 << 30
-  /// A fill without readers goes on if at most this many bytes are missing.
+  /// A fill without readers goes on if at most this many bytes are missing. Config/README.md lists the other reasons to go on.
   package var abandonedFill: UInt64 = 64 << 20
-  /// The most ranges in a response; a request for more gets the whole body.
+  /// The most ranges in a response; a request for more gets the complete body.
   package var maxRanges = 16
-  /// How long an uncacheable response is kept for Range requests of its own user; `nil`: it is not kept.
+  /// How long an uncacheable response is kept for Range requests of the user who got it; `nil`: the response is not kept.
   package var resumePrivate: Duration?
   package var resumePrivateNoStore = false
   /// The `Strict-Transport-Security` field of responses over TLS; `nil`: as the origin sends it.
   package var hsts: StrictTransport?
   /// Whether requests to the origin have the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
-  /// Whether requests to the origin have `Via`, or `CDN-Loop` (RFC 8586) instead; loops are found by either. `Via` keeps nginx
-  /// and other servers from compressing. `on`: `CDN-Loop` only in requests that ask for content codings. `off`: `CDN-Loop` in all.
-  /// `always`: `Via` in all.
+  /// Whether requests to the origin have the field `Via`, or `CDN-Loop` (RFC 8586) instead. pawl finds loops by either field.
+  /// `Via` keeps nginx and other servers from compressing. `on`: `CDN-Loop` only in requests that ask for content codings. `off`:
+  /// `CDN-Loop` in all requests. `always`: `Via` in all requests.
   package enum ViaMode: String, Hashable, Sendable, CaseIterable { case on, off, always }
   package var via = ViaMode.on
-  /// Whether a request is sent to the origin only when its content is here or comes fast; `false`: at once.
+  /// Whether a request is sent to the origin only after its content has arrived or is arriving fast; `false`: it is sent at once.
   package var requestBuffering = true
   /// The most bytes of a request's content that may wait in a file for a connection to the origin; 0: none.
   package var maxRequestBuffer: UInt64 = 1 << 30
   /// The most bytes of an uncacheable response that may wait in a file for a slow client; 0: none.
   package var maxResponseBuffer: UInt64 = 1 << 30
-  /// The rules that identify the owner of a private response or an upload; empty: none.
+  /// The rules that identify the owner (the user) of a private response or an upload; empty: no rule.
   package var owner: [OwnerRule] = [.authorization, .clientCertificate]
   package var upload = UploadSettings()
   /// Whether this site or route writes to the spool.
@@ -107,7 +108,7 @@ package struct SiteSettings: Hashable, Sendable {
 }
 
 extension SiteSettings {
-  /// The heuristic limit in effect, as it is shown; `nil`: `off`.
+  /// The heuristic limit in effect, for `pawl config`; `nil` is shown as `off`.
   fileprivate var writtenHeuristicTTL: Duration? {
     get { heuristicLimit > .zero ? heuristicLimit : nil }
     set { heuristicTTL = newValue ?? .zero }

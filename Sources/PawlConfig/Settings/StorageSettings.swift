@@ -1,4 +1,4 @@
-/// `[cache:NAME]`: the store for bodies that all clients share.
+/// `[cache:NAME]`: a store of bodies. All clients share it.
 package struct CacheSettings: Hashable, Sendable {
   package var name: String
   package var path: String
@@ -41,7 +41,7 @@ package struct SpoolSettings: Hashable, Sendable {
   /// The lifetime of an incomplete upload since its creation.
   package var maxAge = Duration.seconds(7 * 86400)
   package var durability = Durability.data
-  /// The most open uploads of one client.
+  /// The most uploads of one client that are not completed.
   package var maxUploadsPerClient = 100
   /// The largest share of the spool that one client may use, in percent.
   package var maxSharePerClient = 25

@@ -7,27 +7,28 @@ package struct UploadSettings: Hashable, Sendable {
   package enum PlainUploads: String, Hashable, Sendable, CaseIterable { case stream, spool }
   package enum CrossOrigin: Hashable, Sendable { case off, any, origins([String]) }
 
-  /// The largest upload in bytes; `nil`: as the spool allows.
+  /// The largest upload in bytes; `nil`: as the spool allows, and no limit for content that is passed on without the spool.
   package var maxUpload: UInt64?
-  /// A complete upload (`Upload-Complete: ?1`) of a known length below this is passed on as a plain request.
+  /// The least size in bytes of a resumable upload. A smaller one that comes complete in one request (`Upload-Complete: ?1`,
+  /// length known) is passed on as a plain request.
   package var minResumable: UInt64 = 64 << 10
-  /// Whether the draft's fields are accepted without an interop version.
+  /// Whether the fields of the IETF draft for resumable uploads are accepted in requests without `Upload-Draft-Interop-Version`.
   package var finalDialect = false
   /// The slowest rate of an upload; the connection of a slower client is closed.
   package var minRate = Rate(bytes: 1 << 10, per: .seconds(60))
   package var delivery = Delivery.atMostOnce
   /// The time after which a completed upload that cannot be delivered is dropped; `nil`: never.
   package var forwardGiveUp: Duration?
-  /// How long the final response of an upload can be requested again.
+  /// How long the final response of an upload can be requested again (`response-ttl`).
   package var responseTTL = Duration.seconds(3600)
-  /// The bytes of that response's content that are kept.
+  /// The largest content, in bytes, of an upload's final response that is kept for later requests (``responseTTL``).
   package var responseMax: UInt64 = 1 << 20
   package var tusForward = TusForward.raw
   /// The name of the form field with the file in a `multipart` request to the origin.
   package var tusField = "file"
   /// Further fields of a `multipart` request, before the file.
   package var tusForm: [FormEntry] = []
-  /// How long the last tus PATCH waits for the origin's response.
+  /// How long the response to the last PATCH of a tus upload waits for the origin's response.
   package var tusWait = Duration.seconds(50)
   package var plainUploads = PlainUploads.stream
   /// A path on the upstream that is requested before an upload is accepted, and before it is delivered.
@@ -69,7 +70,8 @@ package struct UploadSettings: Hashable, Sendable {
   }
 }
 
-/// A field of a form with its value: `title={title}`, where `{title}` stands for that key of the upload's metadata.
+/// A form field with its value, such as `title={title}`. `{title}` is replaced by the value of the key `title` in the upload's
+/// metadata.
 package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
   package var name: String
   package var template: String
@@ -78,7 +80,7 @@ package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(name)=\(template)" }
 
-  /// The entry as it is written in a file. A comma that would begin another field is doubled.
+  /// The entry as it is written in the configuration. A comma after which another field would begin is doubled.
   var written: String {
     var output = ""
     var rest = Substring(description)

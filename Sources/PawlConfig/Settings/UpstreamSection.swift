@@ -1,17 +1,18 @@
-/// How the node for the next request is chosen.
+/// The method of choosing the node for the next request.
 package enum Balance: String, Hashable, Sendable, CaseIterable {
   case roundRobin = "round-robin"
   case leastConnections = "least-connections"
   case hash
 }
 
-/// `[upstream:NAME]`: an application, and the limits for pawl's use of it.
+/// `[upstream:NAME]`: the nodes of an application, and the limits for requests to them.
 package struct UpstreamSection: Hashable, Sendable {
   package var name: String
-  /// The nodes. A loaded configuration has at least one that is no backup.
+  /// The nodes. A loaded configuration has at least one node that is no backup.
   package var nodes = [OriginNode]()
   package var balance = Balance.roundRobin
-  /// The longest rest of a node: a node that refuses connections or times out rests for 1 s, 2 s, 4 s, and so on up to this.
+  /// The longest rest of a node. A node that refuses connections or times out rests for 1 s, then 2 s, 4 s, and so on, up to this
+  /// time.
   package var maxRest = Duration.seconds(32)
   /// The number of successive responses with 500, 502, 503 or 504, to more than one path, after which a node rests; 0: never.
   package var restAfterErrors = 5
@@ -29,11 +30,11 @@ package struct UpstreamSection: Hashable, Sendable {
   package var connectTimeout = Duration.seconds(5)
   /// The longest time from the last byte of the request to the first byte of the response.
   package var responseTimeout = Duration.seconds(15 * 60)
-  /// The silence in a body after which the connection counts as broken.
+  /// The longest time without a byte in the middle of a response's content. After it, the connection counts as broken.
   package var idleTimeout = Duration.seconds(60)
-  /// The most connections over all loops; fills may use half of them.
+  /// The most connections to the nodes, all loops together. Fills may use half of this number.
   package var maxConnections = 64
-  /// The most event streams and tunnels (WebSockets). They do not count as ``maxConnections``.
+  /// The most event streams and tunnels (WebSockets). They do not count towards ``maxConnections``.
   package var maxLiveConnections = 10_000
   /// How long a request waits for a connection before it is refused with 503.
   package var queueTimeout = Duration.seconds(30)
@@ -41,16 +42,17 @@ package struct UpstreamSection: Hashable, Sendable {
   package var maxSharePerClient = 80
   /// The share of `max-connections` that requests for one path may hold while its responses are slow, in percent.
   package var maxSharePerPath = 60
-  /// The number of reconnects without progress after which a transfer fails.
+  /// The number of successive new connections without progress after which a transfer fails.
   package var resumeAttempts = 10
-  /// A transfer that can only be replayed ends after this many times the bytes held.
+  /// A transfer that can only be replayed (fetched again from its first byte) ends after fetching this many times the bytes that
+  /// are held.
   package var replayLimit = 20
 
   /// Whether the origin's certificate is verified (`https://`).
   package var tlsVerify = true
   /// The PEM file of the authorities that are trusted instead of the system's.
   package var tlsCA: String?
-  /// PEM files of the certificate and key for an origin that asks for a client certificate.
+  /// PEM files of the certificate and the private key for an origin that asks for a client certificate.
   package var tlsCertificate: String?
   package var tlsKey: String?
   /// The name that the certificate is verified for, and that is sent by SNI; `nil`: the URL's host.

@@ -1,4 +1,4 @@
-/// The place of a value or a mistake.
+/// The place where a value was set, or where a mistake is: the program itself, a line of a file, or the command line.
 package enum ValueOrigin: Hashable, Sendable, CustomStringConvertible {
   case builtIn
   case file(path: String, line: Int)

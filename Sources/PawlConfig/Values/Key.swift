@@ -16,7 +16,7 @@ struct Key<Model> {
   let clear: (inout Model) -> Void
   /// Reads one entry and returns the number of elements that the list gained (1 for a scalar).
   let read: (inout Model, Entry) throws(BadValue) -> Int
-  /// Returns the value, or the elements of a list, as they would be written.
+  /// Returns the value, or the elements of a list, as they would be written in a configuration.
   let show: (Model) -> [String]
 
   static func scalar<Value>(
@@ -31,8 +31,8 @@ struct Key<Model> {
       show: { [format.show($0[keyPath: path])] })
   }
 
-  /// Makes a key that may be written several times; each entry adds to the list. Elements are separated by blanks and, with
-  /// `commas`, also by commas. An empty value, or the word `empty`, empties the list.
+  /// Makes a key that may be written several times; each entry adds to the list. Elements are separated by spaces or tabs and,
+  /// with `commas`, also by commas. An empty value, or the word `empty`, empties the list.
   static func list<Value>(
     _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,
     commas: Bool, isRequired: Bool = false
@@ -60,7 +60,7 @@ struct Key<Model> {
       })
   }
 
-  /// Makes a list key in which each entry is one element, blanks included.
+  /// Makes a list key in which each entry is one element, which may contain spaces.
   /// - Parameter splitting: splits an entry into several elements.
   static func entries<Value>(
     _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,

@@ -4,7 +4,7 @@ package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
   static let weights = 1...1000
 
   package var url: OriginURL
-  /// Its share of the requests is this number divided by the sum of all weights.
+  /// The node's share of the requests is its weight divided by the sum of all weights.
   package var weight = 1
   /// Whether the node is used only while all nodes that are no backups rest.
   package var isBackup = false
@@ -19,7 +19,7 @@ package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
   static func split(_ line: String) -> [String] {
     var nodes: [String] = []
     for word in line.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
-      // A host and port without a scheme contains a colon: it is a mistyped URL, and not an option.
+      // A word with a colon is a URL, perhaps without its scheme (`HOST:PORT`), and not an option.
       if let last = nodes.last, !word.contains(":") {
         nodes[nodes.count - 1] = "\(last) \(word)"
       } else {

@@ -14,16 +14,16 @@ enum Quantity {
   private static let timeUnits: [(name: String, milliseconds: Int64)] = [
     ("ms", 1), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
   ]
-  /// The longest time that a key may have: ten years. Arithmetic on shorter times cannot overflow.
+  /// The longest time that a configuration key may have: ten years. Arithmetic on shorter times cannot overflow.
   static let longestTime = Duration.seconds(3650 * 86400)
 
-  /// Reads a number of ASCII digits: no sign, no blank, no decimal point.
+  /// Reads a number that consists of ASCII digits only, without sign, space or decimal point.
   static func number(_ text: some StringProtocol) -> UInt64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return UInt64(text)
   }
 
-  /// Reads a number of bytes: `512`, `64K`, `10M`, `5G`, `2T`; binary units in either case.
+  /// Reads a number of bytes: `512`, `64K`, `10M`, `5G`, `2T`; binary units, in upper or lower case.
   static func size(_ text: String) -> UInt64? {
     guard let last = text.last else { return nil }
     let upper = Character(last.uppercased())
@@ -37,7 +37,7 @@ enum Quantity {
     bytes.flatMap { $0 <= UInt64(Int64.max) ? $0 : nil }
   }
 
-  /// Reads a whole number with its unit: `500ms`, `30s`, `15m`, `24h`, `7d`.
+  /// Reads an integer with its unit: `500ms`, `30s`, `15m`, `24h`, `7d`.
   static func time(_ text: some StringProtocol) -> Duration? {
     for unit in timeUnits where text.hasSuffix(unit.name) {
       guard let count = number(text.dropLast(unit.name.count)), count <= UInt64(Int64.max) else { return nil }

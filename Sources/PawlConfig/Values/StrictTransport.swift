@@ -14,7 +14,7 @@ package struct StrictTransport: Hashable, Sendable {
 }
 
 extension ValueFormat where Value == StrictTransport {
-  /// `365d`, `365d include-subdomains`, `365d include-subdomains preload`.
+  /// The format of the key `hsts`, such as `365d`, `365d include-subdomains` or `365d include-subdomains preload`.
   static var strictTransport: ValueFormat {
     ValueFormat("a time such as 365d, perhaps with include-subdomains and preload behind it", show: show) { text in
       let words = text.split(separator: " ").map { $0.lowercased() }

@@ -1,10 +1,11 @@
-/// Why a file could not be read: the text of the system.
+/// The reason why a file could not be read, as a text of the system.
 package struct FileProblem: Error, Hashable, Sendable {
   package var reason: String
   package init(reason: String) { self.reason = reason }
 }
 
-/// The access of a configuration to files and environment. It is passed in: this module does not read them itself.
+/// The functions that read files and environment variables for a configuration. The caller passes them in, because this module
+/// does not access the system.
 package struct Surroundings {
   /// Returns the value of an environment variable.
   package var environment: (String) -> String?

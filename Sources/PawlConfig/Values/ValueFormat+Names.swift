@@ -1,5 +1,5 @@
 extension ValueFormat where Value == String {
-  /// A path, relative to the directory of the file that it is written in.
+  /// A path. A relative one begins at the directory of the configuration file in which it is written.
   static var path: ValueFormat {
     ValueFormat("a path", show: { $0 }) { (text: String, directory: String) throws(BadValue) -> String in
       if text.isEmpty { throw BadValue(expected: "a path", found: text) }
@@ -47,7 +47,7 @@ extension ValueFormat where Value == String {
     }
   }
 
-  /// `*`, or an origin as browsers send it: scheme, host and port, and nothing after them.
+  /// `*`, `null`, or a web origin as browsers send it in `Origin` (RFC 6454): scheme, host and port, and nothing after them.
   static var crossOrigin: ValueFormat {
     ValueFormat(
       "off, * or an origin such as https://app.example.com", show: { $0 },

@@ -1,4 +1,4 @@
-/// Why a value was refused.
+/// The reason why a value was refused, for the error message.
 struct BadValue: Error, Hashable {
   var message: String
   var suggestion: String?
@@ -40,7 +40,7 @@ struct ValueFormat<Value> {
     (self.expected, self.show, self.read) = (expected, show, reading)
   }
 
-  /// This format, or a word that stands for `nil`.
+  /// Makes a format that also accepts a word that stands for `nil`.
   static func optional<Wrapped>(_ format: ValueFormat<Wrapped>, word: String) -> ValueFormat<Wrapped?>
   where Value == Wrapped? {
     ValueFormat<Wrapped?>("\(word) or \(format.expected)", show: { $0.map(format.show) ?? word }) {
@@ -54,7 +54,8 @@ struct ValueFormat<Value> {
     }
   }
 
-  /// This format, for a key whose default cannot be written as a value.
+  /// Makes a format that reads what `format` reads, for a key whose default cannot be written as a value; `shown` is printed for
+  /// the default.
   static func defaulted<Wrapped>(_ format: ValueFormat<Wrapped>, shown: String) -> ValueFormat<Wrapped?>
   where Value == Wrapped? {
     ValueFormat<Wrapped?>(format.expected, show: { $0.map(format.show) ?? shown }) {

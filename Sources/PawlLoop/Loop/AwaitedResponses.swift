@@ -1,15 +1,16 @@
-/// Decides how the loop prefers sockets whose response is awaited (for example of an origin that has got a request). While some
-/// are awaited, turns are short, so that a response is read soon after it has come. Such sockets are served before the others:
-/// a request that is nearly done does not wait behind new ones. Each awaited response is preferred once only, so that many or
-/// long responses do not starve the other sockets.
+/// Decides how the loop prefers sockets on which a response is awaited, such as that of an origin. While responses are awaited,
+/// the turns of the loop are short, so that a response is read soon after it has come. Its socket is served before the others, so
+/// that a request that is nearly done does not wait for new ones. Only the first bytes of a response are preferred, so that many
+/// or long responses do not starve the other sockets.
 struct AwaitedResponses: Sendable {
-  /// The number of sockets that are served in one turn while responses are awaited. The rest is served in the next turn.
+  /// The number of sockets that are served in one turn while responses are awaited. The other sockets are served in the next
+  /// turn.
   static let shortTurn = 16
   /// The number of responses that can be preferred at a time. Further responses are read in normal order, so that new requests
   /// are not delayed by too many of them.
   static let most = 32
-  /// The number of short turns after the last request. A response that takes longer gains nothing from short turns, and they
-  /// cost time for all other connections.
+  /// The number of short turns after the last request. A response that takes longer gains nothing from short turns, and short
+  /// turns cost all other connections time.
   static let patience = 256
 
   private var count = 0
@@ -17,7 +18,7 @@ struct AwaitedResponses: Sendable {
   private var turnsLeft = 0
 
   /// Counts one more awaited response.
-  /// - Returns: `false` if the limit is reached; it is not counted then.
+  /// - Returns: `false` if the limit is reached; the response is not counted then.
   mutating func begin() -> Bool {
     guard count < Self.most else { return false }
     count &+= 1

@@ -1,31 +1,31 @@
 /// An object of one loop that has a deadline in a ``DeadlineQueue`` from time to time.
 package protocol DeadlineHolder: AnyObject {
-  /// The place of the object in its queue. Only the queue writes it.
+  /// The position of the object in its queue. Only the queue writes it.
   var deadlinePlace: DeadlinePlace { get set }
   /// Called when the deadline has come. The queue has removed the object before this call.
   func deadlinePassed()
 }
 
-/// The place of an object in a ``DeadlineQueue``, or no place.
+/// The position of an object in a ``DeadlineQueue``, or none.
 package struct DeadlinePlace {
   fileprivate var index: Int32 = -1
   package init() {}
   package var isTaken: Bool { index >= 0 }
 }
 
-/// Keeps the deadlines of many objects of one loop behind a single ``LoopTimer``. A deadline costs 16 bytes here and 4 in the
+/// Keeps the deadlines of many objects of one loop with a single ``LoopTimer``. A deadline costs 16 bytes here and 4 in the
 /// object; a timer for each object would cost 300.
 ///
-/// It is a binary heap; each object stores its own index. The queue keeps its objects alive.
+/// The queue is a binary heap; each object stores its own index. The queue keeps its objects alive.
 package final class DeadlineQueue<Holder: DeadlineHolder> {
   private let loop: EventLoop
-  /// The heap: element `i` is `dues[i]` with `holders[i]`. The times are an array of their own because `dues` is read most
-  /// often and is not generic, so that access is fast.
+  /// The times of the heap; element `i` of the heap is `dues[i]` with `holders[i]`. The times have an array of their own because
+  /// they are read most often: the array is not generic, so access is fast.
   @exclusivity(unchecked) private var dues: [Monotonic] = []
   private var holders: [Holder] = []
   private lazy var timer = loop.makeTimer { [weak self] in self?.rang() }
-  /// Set while ``rang()`` calls the objects: no deadline that they set meanwhile is due before this time, so that it comes in a
-  /// later turn.
+  /// The earliest time for deadlines that the objects set while ``rang()`` calls them; `nil` otherwise. So such a deadline passes
+  /// in a later turn.
   private var notBefore: Monotonic?
 
   package init(loop: EventLoop) { self.loop = loop }
@@ -38,8 +38,8 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     return place.isTaken ? dues[Int(place.index)] : nil
   }
 
-  /// Sets the deadline: ``DeadlineHolder/deadlinePassed()`` is called once, not before `due`. Replaces an earlier deadline. On
-  /// the loop.
+  /// Sets the deadline: ``DeadlineHolder/deadlinePassed()`` is called once, and not earlier than `due`. Replaces an earlier
+  /// deadline. On the loop.
   package func set(_ holder: Holder, due: Monotonic) {
     loop.preconditionOnLoop()
     let due = notBefore.map { max($0, due) } ?? due
@@ -64,7 +64,7 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     holder.deadlinePlace.index = -1
     let (last, due) = (holders.removeLast(), dues.removeLast())
     guard index < dues.count else { return }
-    // The last element fills the gap, and may have to move up or down from there.
+    // The last element fills the gap, and may then have to move up or down in the heap.
     if index > 0, due < dues[(index - 1) / 2] { rise(last, due, from: index) } else { sink(last, due, from: index) }
   }
 
@@ -88,8 +88,8 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     awaitFirst()
   }
 
-  /// Sets the timer to the first deadline. A timer that is set to an earlier time stays as it is: it finds nothing due and is
-  /// set again.
+  /// Sets the timer to the first deadline. A timer that is set to an earlier time is not changed. When it fires, nothing is due
+  /// yet, and the timer is set again.
   private func awaitFirst() {
     guard let first = dues.first, notBefore == nil else { return }
     if let rings = timer.due, rings <= first { return }

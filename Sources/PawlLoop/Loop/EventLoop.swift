@@ -3,11 +3,12 @@ import CLinux
 import PawlBase
 import PawlTLS
 
-/// An event loop: one libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one
-/// loop and are used on its thread only. Other threads reach the loop through ``run(_:)``.
+/// An event loop: one libevent base and the thread that runs it. A turn is one pass over the ready sockets and due timers.
+/// Sockets, timers and everything built on them belong to one loop and are used on its thread only. Other threads reach the loop
+/// through ``run(_:)``.
 ///
-/// Before its first turn and after its end the loop belongs to no thread: any thread may then create objects on it and release
-/// them.
+/// Before its first turn and after its end the loop belongs to no thread. Any thread may then create objects on the loop and
+/// release them.
 package final class EventLoop: @unchecked Sendable {
   // Safe: `mailbox`, `owner`, `phase` and `graveyard` are thread-safe, and `graveyard` guards `eventPlaces`. Only the loop's
   // thread uses the rest.
@@ -29,7 +30,7 @@ package final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) private var later: [() -> Void] = []
   /// The work of ``later`` while it is performed. Empty between turns; keeps its capacity for the next swap.
   private var performing: [() -> Void] = []
-  /// Whether the loop has put work into its own mailbox during this turn. It then reads the mailbox at the end of the turn,
+  /// Whether the loop has put work into its own mailbox during this turn. The loop then reads the mailbox at the end of the turn,
   /// without being woken.
   private var hasOwnMail = false
   private var held: [ObjectIdentifier: AnyObject] = [:]
@@ -38,7 +39,7 @@ package final class EventLoop: @unchecked Sendable {
   /// The buffer in which the TLS connections of this loop build their records.
   private(set) lazy var recordScratch = RecordScratch()
 
-  /// The timers of a loop with a ``ManualClock``; empty in production.
+  /// Whether the loop has a ``ManualClock``; `false` in production. `manualTimers`: the timers of such a loop.
   let hasManualClock: Bool
   var manualTimers: [ObjectIdentifier: WeakTimer] = [:]
 
@@ -86,7 +87,7 @@ package final class EventLoop: @unchecked Sendable {
   // MARK: Turning
 
   /// Turns the loop on the calling thread until ``stop()``; the loop belongs to this thread meanwhile. Work that is in the
-  /// mailbox by then is still performed; later work is dropped. A loop runs once.
+  /// mailbox by then is still performed; later work is dropped. A loop can run only one time.
   package func runUntilStopped() {
     owner.store(currentThread())
     while phase.load() == Phase.turning.rawValue { turnOnce() }
@@ -102,7 +103,7 @@ package final class EventLoop: @unchecked Sendable {
     owner.store(EventLoop.nobody)
   }
 
-  /// Reserves the loop for a thread that is about to start: from now on no other thread may use the loop.
+  /// Reserves the loop for a thread that is about to start. From now on no other thread may use the loop.
   func awaitThread() { owner.store(EventLoop.threadToCome) }
 
   private func turnOnce() {
@@ -144,7 +145,7 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Giving it work
 
-  /// Performs `work` on the loop, in the order of the calls. Drops it if the loop has ended. From any thread.
+  /// Performs `work` on the loop, in the order of the calls. Drops `work` if the loop has ended. From any thread.
   package func run(_ work: @escaping @Sendable () -> Void) { run(MailboxClosure(work)) }
 
   /// Performs `item` on the loop. From any thread.
@@ -179,8 +180,8 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Sharing turns
 
-  /// Returns how many bytes one connection may move in this turn: `whole` if no other socket is ready, and less the more
-  /// sockets are ready. A connection that reads or writes until its socket would block stops at this limit.
+  /// Returns how many bytes one connection may move in this turn: `whole` if no other socket is ready, and less if more sockets
+  /// are ready. A connection that reads or writes until its socket would block stops at this limit.
   package func turnShare(of whole: Int, parts: Int = TurnShare.leastPart) -> Int {
     share.bytes(of: whole, parts: parts)
   }
@@ -204,14 +205,15 @@ package final class EventLoop: @unchecked Sendable {
     return true
   }
 
-  /// Ends what ``expect(_:)`` began: the response has begun, or nothing waits for it any more.
+  /// Ends the preference that ``expect(_:)`` gave, because the response has begun or nothing waits for it any more.
   /// - Parameter event: `nil` if the event is about to be freed.
   func expectNoMore(_ event: UnsafeMutablePointer<event>?) {
     if let event { event_priority_set(event, 1) }
     expected.end()
   }
 
-  /// Whether a callback that handles several items in one call, such as the listener, has to leave the rest to the next turn.
+  /// Whether a callback that handles several items in one call, such as the listener, has to leave its remaining items to the
+  /// next turn.
   var isTurnOver: Bool { expected.isTurnOver }
 
   // MARK: Time and scratch space
@@ -237,8 +239,8 @@ package final class EventLoop: @unchecked Sendable {
   /// How many bytes a connection reads into the buffer at a time.
   @exclusivity(unchecked) package var readLimit = EventLoop.readBufferSize
 
-  /// Takes the read buffer of 256 KiB that all connections of the loop share, one at a time. The caller gives it back. A second
-  /// caller before that gets a new buffer.
+  /// Takes the read buffer of 256 KiB that all connections of the loop share, one at a time. The caller gives the buffer back. A
+  /// second caller before that gets a new buffer.
   package func takeReadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &scratch)
@@ -264,17 +266,18 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Keeping things alive, and letting go of them
 
-  /// The number of TLS connections that are closed and still send ciphertext that was accepted before (``LateFlush``).
+  /// The number of closed TLS connections that still send ciphertext, or wait for the peer's end (``LateFlush``).
   package internal(set) var closingCount = 0
   /// Called on the loop when ``closingCount`` has become 0. Set before the loop turns.
   package var whenNoneCloses: (() -> Void)?
 
-  /// Keeps `object` alive while an operation of the kernel is pending for it. The end of the loop releases it at the latest.
+  /// Keeps `object` alive while an operation of the kernel is pending for it. When the loop ends, the object is released in any
+  /// case.
   func hold(_ object: AnyObject) { held[ObjectIdentifier(object)] = object }
   func letGo(_ object: AnyObject) { held[ObjectIdentifier(object)] = nil }
 
-  /// Frees events and closes a descriptor. Traps on another thread while the loop turns: an event that fired at that moment
-  /// would find its object freed.
+  /// Frees events and closes a descriptor. Traps on another thread while the loop turns, because the object of an event that
+  /// fires at that moment would already be freed.
   func dispose(
     _ first: UnsafeMutablePointer<event>?, _ second: UnsafeMutablePointer<event>? = nil, descriptor: CInt = -1
   ) {
@@ -297,7 +300,8 @@ extension EventLoop {
     _ descriptor: CInt, _ what: CInt, _ callback: @escaping event_callback_fn, _ argument: UnsafeMutableRawPointer?
   ) -> UnsafeMutablePointer<event> {
     let event = graveyard.withLock { _ in eventPlaces.take() }
-    // `event_assign` fails only for flags that exclude each other and for timers with a descriptor: mistakes in this code.
+    // `event_assign` fails only for flags that exclude each other and for timers with a descriptor, which would be mistakes in
+    // this code.
     let code = event_assign(event, base, descriptor, Int16(truncatingIfNeeded: what), callback, argument)
     precondition(code == 0, "no event is like that")
     return event
@@ -310,7 +314,7 @@ private func onBell(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   Unmanaged<EventLoop>.fromOpaque(argument).takeUnretainedValue().performMailbox()
 }
 
-/// Returns the calling thread. Never inlined: the compiler may keep the value of `pthread_self()` across a suspension of an
-/// async caller.
+/// Returns the calling thread. Never inlined, because the compiler may keep the value of `pthread_self()` across a suspension of
+/// an async caller.
 @inline(never)
 private func currentThread() -> UInt { UInt(pthread_self()) }

@@ -1,4 +1,4 @@
-/// State that is used on one loop only. The wrapper may be passed through other threads.
+/// Wraps state that may be used on one loop only. The wrapper itself may be passed through other threads.
 package struct LoopBound<State>: @unchecked Sendable {
   private let state: State  // Safe: read only after `preconditionOnLoop`.
   private let loop: EventLoop

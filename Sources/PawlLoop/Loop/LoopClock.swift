@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// The source of time of a loop. It is passed in, so that tests can set the time.
+/// The source of time of a loop. The loop gets it from outside, so that tests can set the time.
 package protocol LoopClock: AnyObject, Sendable {
   func now() -> Monotonic
   /// Seconds since 1970.
@@ -28,13 +28,13 @@ package final class SystemClock: LoopClock {
 
   private func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    clock_gettime(clock, &time)  // Cannot fail: both clocks exist and the pointer is ours.
+    clock_gettime(clock, &time)  // Cannot fail, because both clocks exist and the pointer is valid.
     return time
   }
 }
 
-/// A clock for tests that moves only when ``advance(by:)`` is called. Timers of loops with this clock fire when it passes their
-/// times, in the order of these times, and at no other moment.
+/// A clock for tests that moves only when ``advance(by:)`` is called. Timers of loops with this clock fire only when the clock
+/// passes their times, in the order of these times.
 package final class ManualClock: LoopClock {
   private struct State {
     var nanoseconds: UInt64
@@ -54,7 +54,7 @@ package final class ManualClock: LoopClock {
   package func wallMilliseconds() -> Int64 { state.withLock { $0.wallMilliseconds } }
   package func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
 
-  /// Advances both clocks and wakes the loops that use this clock. From any thread.
+  /// Advances the monotonic clock and the wall clock, and wakes the loops that use this clock. From any thread.
   package func advance(by duration: Duration) {
     let loops = state.withLock { state in
       state.nanoseconds = Monotonic(nanoseconds: state.nanoseconds).advanced(by: duration).nanoseconds

@@ -2,7 +2,7 @@ import CLinux
 import PawlBase
 
 extension EventLoop {
-  /// Performs `work` on the loop, waits for its result and returns it. Blocks. Call it from a thread that turns no loop.
+  /// Performs `work` on the loop, waits for its result and returns it. Blocks. Call this from a thread that runs no loop.
   /// - Returns: `nil` if the loop has ended, or ends before it performs `work`.
   package func answer<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) -> Answer? {
     var ends: [CInt] = [-1, -1]
@@ -15,8 +15,8 @@ extension EventLoop {
     return answer.withLock { $0 }
   }
 
-  /// Sends `work` to the loop together with the write end of the pipe. The end is closed after the work, whether it was
-  /// performed or dropped, and that wakes the waiting thread.
+  /// Sends `work` to the loop together with the write end of the pipe. The write end is closed after the work was performed or
+  /// dropped. This wakes the waiting thread.
   private func perform<Answer: Sendable>(
     _ work: @escaping @Sendable () -> Answer, into answer: Locked<Answer?>, holding end: HeldDescriptor
   ) {

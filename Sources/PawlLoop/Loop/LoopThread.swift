@@ -1,7 +1,7 @@
 import CLinux
 
-/// A thread of pawl. It blocks the signals that are meant for the process: they interrupt no disk access here, and the main
-/// thread gets them.
+/// A thread of pawl. It blocks the signals that are meant for the process, so that they do not interrupt a disk access on this
+/// thread, and the main thread gets them.
 package final class LoopThread: Sendable {
   private let handle: pthread_t
   private let isJoined = AtomicWord(0)
@@ -34,7 +34,7 @@ package final class LoopThread: Sendable {
     pthread_join(handle, nil)
   }
 
-  /// The signals that are blocked: all except those that report a fault of the thread itself.
+  /// The signals that are blocked: all except the signals that report a fault of the thread itself.
   private static func blockedSignals() -> sigset_t {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -58,7 +58,7 @@ private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 }
 
 extension EventLoop {
-  /// Makes a loop and a thread that turns it until ``stop()``. The caller joins the thread after that.
+  /// Makes a loop and a thread that runs the loop until ``stop()``. After ``stop()`` the caller joins the thread.
   /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors, memory or threads left.
   package static func startThread(
     index: Int, clock: any LoopClock = SystemClock()

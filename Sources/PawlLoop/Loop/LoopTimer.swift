@@ -2,16 +2,17 @@ import CLibevent
 import CLinux
 import PawlBase
 
-/// A timer on one loop that can be set again and again. It never fires early. Setting a running timer to a later time, or
-/// cancelling it, costs no heap operation: the libevent event fires at the earlier time and is then set again, or ignored.
+/// A timer on one loop that can be set again and again. The timer never fires early. Setting a running timer to a later time, or
+/// cancelling it, costs no operation on libevent's queue of timers, because the libevent event fires at the earlier time and is
+/// then set again, or ignored.
 ///
-/// The closure lives until ``close()`` or the end of the timer. An object that holds the timer and that the closure refers to
-/// is captured with `[weak self]` or `[unowned self]`.
+/// The closure lives until ``close()`` or the end of the timer. If the closure refers to the object that holds the timer, it has
+/// to capture that object with `[weak self]` or `[unowned self]`.
 package final class LoopTimer {
   private let loop: EventLoop
   private var fire: (() -> Void)?
   private var alarm: UnsafeMutablePointer<event>?
-  /// The time for which the libevent event is set; `nil` while it is not set. May be earlier than `due`.
+  /// The time for which the libevent event is set; `nil` while the event is not set. May be earlier than `due`.
   private var alarmTime: Monotonic?
   private(set) var due: Monotonic?
 
@@ -28,8 +29,8 @@ package final class LoopTimer {
   /// Whether the timer is set.
   package var isScheduled: Bool { due != nil }
 
-  /// Sets the timer to fire once, `delay` after the time of the current turn. Replaces an earlier setting. With zero or less it
-  /// fires in the next turn.
+  /// Sets the timer to fire once, `delay` after the time of the current turn. Replaces an earlier setting. With a `delay` of zero
+  /// or less the timer fires in the next turn.
   package func schedule(after delay: Duration) {
     loop.preconditionOnLoop()
     guard fire != nil else { return }
@@ -70,7 +71,7 @@ package final class LoopTimer {
     wait.tv_sec = Int(nanoseconds / 1_000_000_000)
     wait.tv_usec = Int((nanoseconds % 1_000_000_000 + 999) / 1000)
     if wait.tv_usec == 1_000_000 { (wait.tv_sec, wait.tv_usec) = (wait.tv_sec + 1, 0) }
-    // A timer needs no descriptor: `event_add` fails only when there is no memory left.
+    // A timer needs no descriptor, so `event_add` fails only when there is no memory left.
     precondition(event_add(event, &wait) == 0, "out of memory")
     alarmTime = time
   }
@@ -78,7 +79,7 @@ package final class LoopTimer {
   fileprivate func rang() {
     alarmTime = nil
     guard let due else { return }
-    // libevent reads a coarse clock that may be some milliseconds behind, so the loop's clock decides.
+    // libevent reads a coarse clock that may be some milliseconds late, so the loop's clock decides.
     let time = loop.clock.now()
     guard time >= due else { return setAlarm(max(due - time, .milliseconds(1)), at: due) }
     fireNow()
@@ -92,7 +93,7 @@ package final class LoopTimer {
 
 private func onAlarm(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the timer frees the event in its deinit, so the timer exists here. It is kept alive during its own callback.
+  // Safe: the timer frees the event in its deinit, so the timer exists here. The timer is kept alive during its own callback.
   let timer = Unmanaged<LoopTimer>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(timer) { timer.rang() }
 }

@@ -1,4 +1,5 @@
-/// A weak reference to an object of a loop. Any thread may hold, copy and release it; it does not keep the object alive.
+/// A weak reference to an object of a loop. Any thread may hold, copy and release the reference, which does not keep the object
+/// alive.
 package struct LoopWeak<Object: AnyObject>: @unchecked Sendable {
   // Safe: the reference is read on the loop only. Releasing a weak reference does not touch the object.
   private final class Reference: @unchecked Sendable {

@@ -2,11 +2,12 @@ import CLinux
 
 /// Work for a loop: one link of the mailbox's list. The loop performs and releases it.
 class MailboxItem: @unchecked Sendable {
-  // Safe: written before the item is pushed and read after it was taken. The atomic head of the list orders the two.
+  // Safe: `next` is written before the item is pushed, and read after the item was taken. The atomic head of the list puts the
+  // write before the read.
   fileprivate var next: UInt = 0
 
-  /// Performs the work. Called once, on the loop. It must release everything that belongs to the loop: the sending thread may
-  /// hold the item longer.
+  /// Performs the work. Called once, on the loop. The function must release everything that belongs to the loop, because the
+  /// sending thread may hold the item longer.
   func perform() {}
 }
 
@@ -18,10 +19,10 @@ final class MailboxClosure: MailboxItem, @unchecked Sendable {
   override func perform() { work() }
 }
 
-/// The way from other threads to a loop: an intrusive stack of items, and an eventfd that is written once for each batch. This
-/// costs half of what `event_active` across threads costs.
+/// The way from other threads to a loop: a linked list of items, and an eventfd that is written once for each batch of items.
+/// This costs half of what `event_active` across threads costs.
 final class Mailbox: Sendable {
-  // The head is the address of the newest item, which the list retains, or one of these two.
+  // The head is the address of the newest item, which the list retains, or one of these two constants.
   private static let empty: UInt = 0
   private static let closed: UInt = 1
   private let head = AtomicWord(empty)
@@ -82,7 +83,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Closes the mailbox at the end of the loop: waiting and later items are released without being performed. On the loop.
+  /// Closes the mailbox at the end of the loop. Waiting and later items are released without being performed. On the loop.
   func close() {
     var address = head.exchange(Mailbox.closed)
     while let item = Mailbox.item(at: address) { address = item.next }

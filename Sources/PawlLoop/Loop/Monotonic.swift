@@ -35,7 +35,8 @@ package struct Monotonic: Comparable, Hashable, Sendable {
 extension Duration {
   /// The duration in nanoseconds, rounded towards zero and clamped to ± 292 years.
   ///
-  /// It takes one division of 128 by 64 bits. ``components`` would take two of 128 by 128 bits, for each deadline that is set.
+  /// The computation takes one division of 128 by 64 bits. ``components`` would take two divisions of 128 by 128 bits, each time
+  /// a deadline is set.
   package var wholeNanoseconds: Int64 {
     let magnitude = attoseconds.magnitude
     let perNanosecond: UInt64 = 1_000_000_000

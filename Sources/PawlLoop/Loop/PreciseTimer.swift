@@ -1,16 +1,16 @@
 import CLibevent
 import CLinux
 
-/// A timer that fires at even intervals with microsecond precision; ``LoopTimer`` has millisecond precision. It is a timerfd(2)
-/// and costs a system call each time, so it is meant for work at a given rate.
+/// A timer that fires at even intervals with microsecond precision; ``LoopTimer`` has millisecond precision. It is a timerfd(2),
+/// and each firing costs a system call, so it is only meant for work that has to keep a given rate.
 package final class PreciseTimer {
   private let loop: EventLoop
   private var descriptor: CInt
   private var readEvent: UnsafeMutablePointer<event>?
   private let ring: () -> Void
 
-  /// Calls `ring` first at `start`, then every `interval`, until ``close()``. Intervals that pass while the loop is busy lead
-  /// to one call. On the loop.
+  /// Calls `ring` first at `start`, then every `interval`, until ``close()``. If several intervals pass while the loop is busy,
+  /// `ring` is called once for all of them. On the loop.
   /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors left.
   package init(
     _ loop: EventLoop, start: Monotonic, every interval: Duration, ring: @escaping () -> Void
@@ -58,7 +58,7 @@ package final class PreciseTimer {
 
 private func onRing(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the timer frees the event in close and deinit. It is kept alive during its own callback.
+  // Safe: the timer frees the event in close and deinit. The timer is kept alive during its own callback.
   let timer = Unmanaged<PreciseTimer>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(timer) { timer.rang() }
 }

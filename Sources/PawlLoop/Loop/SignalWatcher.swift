@@ -2,8 +2,8 @@ import CLibevent
 import CLinux
 import PawlBase
 
-/// Calls a handler on a loop for signals to the process. libevent has one place for signals in a process: all watchers must be
-/// on the same loop.
+/// Calls a handler on a loop for signals to the process. libevent can handle the signals of a process on one loop only, so all
+/// watchers must be on the same loop.
 package final class SignalWatcher {
   private let loop: EventLoop
   private var events: [UnsafeMutablePointer<event>] = []
@@ -43,7 +43,7 @@ package final class SignalWatcher {
 
 private func onSignal(signal: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the watcher frees its events in close and deinit. It is kept alive during its own callback.
+  // Safe: the watcher frees its events in close and deinit. The watcher is kept alive during its own callback.
   let watcher = Unmanaged<SignalWatcher>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(watcher) { watcher.arrived(signal) }
 }

@@ -1,12 +1,13 @@
-/// Decides how much of a turn one busy connection may use. If no other socket is ready, it may use all; the more sockets are
-/// ready, the smaller its share, so that small responses do not wait for large bodies.
+/// Decides how much of a turn one busy connection may use. If no other socket is ready, the connection may use the complete turn;
+/// the more sockets are ready, the smaller its share, so that small responses do not wait for large bodies.
 package struct TurnShare: Sendable {
-  /// The smallest share is one part in this many: with smaller shares the additional system calls would cost more than the
-  /// waiting they save.
+  /// The smallest share is one divided by this number. With smaller shares, additional system calls would cost more time than the
+  /// shorter waits save.
   package static let leastPart = 8
 
-  /// The sockets that were ready in this turn so far (``ready``), and a recent maximum of the turns before it (``before``). The
-  /// maximum decays over about twenty turns: clients that wait for their responses are ready in some turns and not in others.
+  /// The number of sockets that were ready in this turn so far (``ready``), and a recent maximum of earlier turns (``before``).
+  /// The maximum decays over about twenty turns, because clients that wait for their responses are ready in some turns and not in
+  /// others.
   private var ready = 0
   private var before = 0
 

@@ -1,8 +1,8 @@
 import CLinux
 import DequeModule
 
-/// A pool of threads for blocking calls: disk, name service. Work starts in the order in which it came. Threads are started
-/// when they are first needed.
+/// A pool of threads for blocking calls, such as disk access and name resolution. Work starts in the order in which it was given
+/// to the pool. A thread is started when it is first needed.
 package final class WorkerPool: @unchecked Sendable {
   // Safe: everything below is used with `mutex` held; `threadLimit` and `name` are constant.
   private let name: String
@@ -36,7 +36,7 @@ package final class WorkerPool: @unchecked Sendable {
 
   /// Performs `work` on a thread of the pool, then `completion` with the result on `loop`. The completion is also released on
   /// `loop`. Call this on that loop.
-  /// - Returns: `false` if the pool has stopped: neither is performed.
+  /// - Returns: `false` if the pool has stopped. Then neither `work` nor `completion` is performed.
   @discardableResult
   package func run<R: Sendable>(
     _ work: @escaping @Sendable () -> R, then loop: EventLoop, _ completion: @escaping (R) -> Void
@@ -47,12 +47,13 @@ package final class WorkerPool: @unchecked Sendable {
   }
 
   /// Performs `work` on a thread of the pool. From any thread.
-  /// - Returns: `false` if the pool has stopped: the work is not performed.
+  /// - Returns: `false` if the pool has stopped. Then the work is not performed.
   @discardableResult
   package func run(_ work: @escaping @Sendable () -> Void) -> Bool { enqueue(work) }
 
-  /// Stops the pool: refuses new work, finishes the queued work, and returns when the last thread has ended. Do not call it on
-  /// a thread of the pool. Do not call it on a loop whose pending completions matter: they could not run meanwhile.
+  /// Stops the pool: refuses new work, finishes the queued work, and returns when the last thread has ended. Do not call it on a
+  /// thread of the pool. Do not call it on a loop whose pending completions matter: the loop waits here, so it cannot perform
+  /// them.
   package func stop() {
     pthread_mutex_lock(mutex)
     isStopping = true
@@ -73,7 +74,7 @@ package final class WorkerPool: @unchecked Sendable {
     let wakesOne = idleCount >= queue.count
     if !wakesOne, threads.count < threadLimit { startThread() }
     pthread_mutex_unlock(mutex)
-    // After the mutex is free: the woken thread would otherwise wait for it.
+    // The signal comes after the mutex is free, because the woken thread would otherwise wait for the mutex.
     if wakesOne { pthread_cond_signal(arrived) }
     return true
   }
@@ -95,7 +96,7 @@ package final class WorkerPool: @unchecked Sendable {
       if var work = queue.popFirst() {
         pthread_mutex_unlock(mutex)
         work()
-        // Released without the mutex: releasing what the closure holds may give the pool new work.
+        // The closure is released without the mutex: what it holds may give the pool new work when it is released.
         work = {}
         pthread_mutex_lock(mutex)
       } else if isStopping {
@@ -112,7 +113,8 @@ package final class WorkerPool: @unchecked Sendable {
 
 /// Work whose result goes back to a loop.
 private final class Job<R: Sendable>: MailboxItem, @unchecked Sendable {
-  // Safe: one thread at a time uses it: the loop makes it, a worker stores the result, the mailbox passes it back to the loop.
+  // Safe: one thread at a time uses the job. The loop makes it, a worker stores the result, and the mailbox passes it back to the
+  // loop.
   private var blocking: (@Sendable () -> R)?
   private var completion: ((R) -> Void)?
   private var result: R?
@@ -129,7 +131,8 @@ private final class Job<R: Sendable>: MailboxItem, @unchecked Sendable {
     loop.run(self)
   }
 
-  /// Performs the completion. On the loop. The worker may still hold the item, so nothing of the loop stays in it.
+  /// Performs the completion. On the loop. The worker may still hold this item, so the item must not keep anything that belongs
+  /// to the loop.
   override func perform() {
     guard let completion, let result else { return }
     self.completion = nil

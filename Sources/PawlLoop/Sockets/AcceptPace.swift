@@ -1,17 +1,18 @@
-/// Decides how many connections a listener accepts each time it is ready: as many as there were recently. An `accept4` that
-/// finds no connection costs a third of what a connection costs.
+/// Decides how many connections a listener accepts each time it is ready: as many as there were recently. An `accept4` that finds
+/// no connection costs a third of one that accepts a connection.
 struct AcceptPace: Hashable {
   /// The most connections that are accepted in one turn of the loop, so that a flood of new connections does not starve the
   /// existing ones.
   static let most = 64
-  /// The number of successive turns with one connection each after which two are tried.
+  /// After this many successive turns with one connection each, two connections are accepted in one turn.
   static let patience = 4
 
-  /// The number of connections to accept in the next turn. If some are left after it, the listener is ready again at once.
+  /// The number of connections to accept in the next turn. If connections are left after that turn, the listener is ready again
+  /// at once.
   private(set) var batch = 1
   private var turns = 0
 
-  /// Notes that the whole batch was accepted: there may be more.
+  /// Notes that as many connections as ``batch`` were accepted. More may be waiting.
   mutating func tookAll() {
     turns += 1
     guard batch > 1 || turns >= Self.patience else { return }

@@ -10,9 +10,9 @@ package enum PortSharing: Sendable {
   case further
 }
 
-/// How many seconds the kernel holds back a connection whose client has sent nothing yet (`TCP_DEFER_ACCEPT`). Until then the
-/// connection is not accepted, and its first bytes can be read as soon as it is. After that time it is accepted anyway, with
-/// the next SYN-ACK that the kernel sends.
+/// How many seconds the kernel holds back a connection whose client has sent nothing yet (`TCP_DEFER_ACCEPT`). During this time a
+/// connection is accepted only when its first bytes have come, so they can be read at once. After this time it is accepted
+/// anyway, with the next SYN-ACK that the kernel sends.
 private let acceptsSilentAfter: CInt = 1
 
 /// Opens a socket and binds it to the address.
@@ -32,7 +32,8 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
   var code = bindOnce(raw, address)
   if code == EADDRINUSE, removeStaleSocket(address) { code = bindOnce(raw, address) }
   guard code == 0 else { throw bindError("bind", address, code) }
-  // Only now: with the option set before, two processes could bind, and each would get a part of the connections.
+  // The option is set only after the bind. If it were set earlier, two processes could bind the address, and each would get a
+  // part of the connections.
   if sharing == .first, !address.isUnix { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
   return socket
 }
@@ -51,7 +52,7 @@ func bindError(_ call: String, _ address: SocketAddress, _ code: CInt) -> LoopEr
 }
 
 /// Removes the file of a unix socket on which no process listens.
-/// - Returns: `false` if a process listens on it, or if it is no socket.
+/// - Returns: `false` if a process listens on the socket, or if the file is no socket.
 private func removeStaleSocket(_ address: SocketAddress) -> Bool {
   guard let path = UnixSocketPath(address) else { return false }
   let probe = openSocket(AF_UNIX)
@@ -61,13 +62,13 @@ private func removeStaleSocket(_ address: SocketAddress) -> Bool {
   return isDeserted && path.remove()
 }
 
-/// The file of a unix socket, identified by its inode: a file that another process has put in its place is left alone.
+/// The file of a unix socket, identified by its inode. So a file that another process has put in its place is not removed.
 struct UnixSocketPath {
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// `nil` for other addresses, for abstract names, and if there is no socket at the path.
+  /// Fails for addresses that are not unix paths, for abstract names, and if there is no socket at the path.
   init?(_ address: SocketAddress) {
     guard let path = address.unixPath, !path.hasPrefix("@") else { return nil }
     var status = stat()

@@ -2,14 +2,14 @@ import CLibevent
 import CLinux
 import PawlBase
 
-/// Why connecting failed.
+/// The reason why connecting failed.
 package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Nothing listens on the address.
   case refused
   case timedOut
-  /// There is no route to the address, or no such unix socket; with the `errno`.
+  /// There is no route to the address, or there is no such unix socket. The value is the `errno`.
   case unreachable(CInt)
-  /// The process or the system has no descriptor, port or memory left; with the `errno`.
+  /// The process or the system has no descriptor, port or memory left. The value is the `errno`.
   case noDescriptors(CInt)
   case failed(CInt)
 
@@ -33,7 +33,7 @@ package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One attempt to connect. The loop keeps it alive until it is done, cancelled, or the loop ends.
+/// One attempt to connect. The loop keeps the object alive until the attempt is done or cancelled, or until the loop ends.
 package final class Connector {
   /// The pause before another attempt when the backlog of a unix socket is full.
   static let retryPause: Duration = .milliseconds(10)
@@ -113,8 +113,8 @@ package final class Connector {
   private func finish(_ code: CInt) {
     guard let completion else { return }
     self.completion = nil
-    // A connection to a free port of this machine's ephemeral range can connect to itself (simultaneous open). Then nothing
-    // listens there.
+    // A connection to a free port of this machine's ephemeral range can connect to itself (simultaneous open). In that case
+    // nothing listens on the port.
     let code = code == 0 && hasMetItself ? ECONNREFUSED : code
     var socket: CInt = -1
     if code == 0 { swap(&socket, &descriptor) }
@@ -131,7 +131,7 @@ package final class Connector {
     address.isLoopback && !address.isUnix && socketAddress(descriptor, pawl_getsockname) == address
   }
 
-  /// Frees the event before the socket is closed or passed on: the socket must have left epoll by then.
+  /// Frees the event before the socket is closed or passed on, because the socket must have left epoll by then.
   private func releaseAll() {
     let (event, socket) = (writeEvent, descriptor)
     (writeEvent, descriptor) = (nil, -1)
@@ -142,7 +142,7 @@ package final class Connector {
 
 private func onConnected(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the connector frees the event before it ends. It is kept alive during its own callback.
+  // Safe: the connector frees the event before it ends. The connector is kept alive during its own callback.
   let connector = Unmanaged<Connector>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(connector) { connector.becameWritable() }
 }

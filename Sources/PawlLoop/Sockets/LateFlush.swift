@@ -3,19 +3,20 @@ import CLinux
 import PawlTLS
 
 /// Finishes a TLS connection that was closed while ciphertext waited for the socket. Bytes that `write` accepted are still sent
-/// as long as the peer reads, as the kernel does for connections in clear. After that, or if the peer broke the rules of TLS,
-/// it is a lingering close: further input is read and dropped for a while, because the kernel would answer it with a reset that
+/// as long as the peer reads, as the kernel does for connections in clear. After that, or if the peer violated the rules of TLS,
+/// a lingering close follows: further input is read and dropped for a while, because the kernel would answer it with a reset that
 /// can overtake the last bytes.
 final class LateFlush {
-  /// After this time without progress the rest is dropped.
+  /// After this time without progress the remaining bytes are dropped.
   static let patience = Duration.seconds(5)
-  /// The longest time in all, with or without progress.
+  /// The longest time for sending the remaining bytes, with or without progress.
   static let limit = Duration.seconds(30)
-  /// After the last byte: how long to wait for the peer's end of the connection, and how many bytes are dropped until it comes.
+  /// How long, after the last byte was sent, the peer's FIN is awaited. `lingerBytes`: how many bytes of input are dropped until
+  /// then.
   static let lingerTime = Duration.seconds(2)
   static let lingerBytes = 256 << 10
 
-  /// The most connections of one loop in this state at a time. One more is ended at once by a reset.
+  /// The most connections of one loop in this state at a time. A further connection is ended at once by a reset.
   static let maxCount = 64
 
   private let loop: EventLoop
@@ -112,7 +113,7 @@ private func onLateReadable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer
 
 private func onLateWritable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the object frees the event before it ends. It is kept alive during its own callback.
+  // Safe: the object frees the event before it ends. The object is kept alive during its own callback.
   let flush = Unmanaged<LateFlush>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(flush) { flush.becameWritable() }
 }

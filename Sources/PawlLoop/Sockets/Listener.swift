@@ -4,21 +4,23 @@ import PawlBase
 
 /// A listening socket on one loop.
 package final class Listener {
-  /// Why the listener stopped accepting for a while.
+  /// The reason why the listener stopped accepting for a while.
   package enum Trouble: Hashable, Sendable {
-    /// Out of descriptors or socket memory (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`): paused for ``Listener/pause``.
+    /// Descriptors or socket memory ran out (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`). The listener pauses for
+    /// ``Listener/pause``.
     case exhausted(CInt)
   }
 
-  /// How long the listener pauses after the process ran out of descriptors. New clients wait in the backlog meanwhile.
+  /// How long the listener pauses after descriptors or socket memory ran out. New clients wait in the backlog meanwhile.
   package static let pause: Duration = .milliseconds(100)
 
-  /// Called for each new connection with its socket and the client's address; takes the socket over. The socket is non-blocking
-  /// and inherits the options of the listener (for TCP `TCP_NODELAY` and keep-alive probes).
+  /// Called for each new connection with its socket and the client's address. The function takes over the socket. The socket is
+  /// non-blocking and inherits the options of the listener (for TCP `TCP_NODELAY` and keep-alive probes).
   package var onAccept: ((CInt, SocketAddress) -> Void)?
   /// Called once for each pause, for the event log.
   package var onTrouble: ((Trouble) -> Void)?
-  /// The address that the listener is bound to. For port 0 it has the port that the kernel chose.
+  /// The address that the listener is bound to. If the listener was made with port 0, this address has the port that the kernel
+  /// chose.
   package let boundAddress: SocketAddress
   private let loop: EventLoop
   private var descriptor: CInt
@@ -54,7 +56,7 @@ package final class Listener {
     try self.init(sharing: other, loop: loop, acceptOne: Listener.acceptSocket)
   }
 
-  /// As above, with another function for accepting. For tests.
+  /// Makes a second listener on the same socket, with another function for accepting. For tests.
   init(sharing other: Listener, loop: EventLoop, acceptOne: @escaping (CInt) -> Accepted) throws(LoopError) {
     let copy = pawl_fcntl(other.descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .system(call: "fcntl", code: pawl_errno()) }
@@ -80,7 +82,7 @@ package final class Listener {
     guard event_add(event, nil) == 0 else { throw .system(call: "event_add", code: pawl_errno()) }
   }
 
-  /// Stops listening. Removes the file of a unix socket if it is still this listener's. On the loop.
+  /// Stops listening. Removes the file of a unix socket if the file is still the one that this listener made. On the loop.
   package func close() {
     loop.preconditionOnLoop()
     releaseAll()
@@ -104,7 +106,7 @@ package final class Listener {
         if loop.isTurnOver { return }
       case .none(EAGAIN): return pace.foundNone(after: taken)
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)
-      // The client left before it was accepted, a signal came, or a network error was pending (accept(2)).
+      // The client left before its connection was accepted, a signal came, or a network error was pending (accept(2)).
       case .none: taken += 1
       }
     }
@@ -144,7 +146,7 @@ package final class Listener {
 
 private func onConnection(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the listener frees the event in close and deinit. It is kept alive during its own callback.
+  // Safe: the listener frees the event in close and deinit. The listener is kept alive during its own callback.
   let listener = Unmanaged<Listener>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(listener) { listener.acceptWaiting() }
 }

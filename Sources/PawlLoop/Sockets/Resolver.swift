@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// Why resolving a name failed.
+/// The reason why resolving a name failed.
 package enum ResolveError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is no such name, or the name has no address.
   case notFound
@@ -97,7 +97,7 @@ package final class Resolver: Sendable {
       return SocketAddress.parse(host).map { .success([$0]) } ?? .failure(.notFound)
     }
     if let literal = SocketAddress.literal(host, port: port) { return .success([literal]) }
-    // `getaddrinfo` would end the name at a NUL, and takes an empty name for this machine.
+    // `getaddrinfo` would end the name at a NUL, and resolves an empty name to this machine.
     return host.isEmpty || host.utf8.contains(0) ? .failure(.notFound) : nil
   }
 
@@ -166,8 +166,8 @@ package final class Resolver: Sendable {
 
 /// One request for a name, and the way back to its loop. The completion is called and released on that loop.
 private final class Resolution: MailboxItem, @unchecked Sendable {
-  // Safe: one thread at a time uses it: the loop makes it, the resolving thread stores the result, the mailbox passes it back
-  // to the loop.
+  // Safe: one thread at a time uses this object. The loop makes it, the resolving thread stores the result, and the mailbox
+  // passes it back to the loop.
   private let port: UInt16
   private let loop: EventLoop
   private var completion: ((Result<[SocketAddress], ResolveError>) -> Void)?

@@ -12,9 +12,9 @@ func socketOption(_ fd: CInt, _ level: CInt, _ option: CInt) -> CInt? {
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : nil
 }
 
-/// Selects the congestion control `reno` for a connection that stays on this machine. If the system uses one with pacing (bbr),
-/// its timers take a third of the CPU of a large body, and there is no network that pacing could protect. `reno` does not pace,
-/// and every kernel has it. Accepted connections inherit it from their listener.
+/// Selects the congestion control `reno` for a connection that stays on this machine. If the system uses a congestion control
+/// with pacing (bbr), its timers take a third of the CPU time for a large body, and there is no network that pacing could
+/// protect. `reno` does not pace, and every kernel has it. Accepted connections inherit the setting from their listener.
 func sendUnpaced(_ fd: CInt) {
   _ = "reno".withCString { setsockopt(fd, CInt(IPPROTO_TCP), TCP_CONGESTION, $0, socklen_t(4)) }
 }
@@ -44,9 +44,9 @@ func withAddressSpace(
   return (result, result < 0 ? nil : SocketAddress(storage, length: length))
 }
 
-/// Turns on TCP keep-alive: after a minute of silence the kernel probes the peer, four times in the next minute. A peer that is
-/// silent for a good reason answers and the connection goes on; otherwise it ends. Accepted connections inherit this from their
-/// listener.
+/// Turns on TCP keep-alive: after a minute of silence the kernel probes the peer, four times in the next minute. A peer that
+/// still exists answers the probes, and the connection goes on; otherwise the kernel ends the connection. Accepted connections
+/// inherit the setting from their listener.
 func probePeers(of fd: CInt) {
   setSocketOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
   setSocketOption(fd, CInt(IPPROTO_TCP), TCP_KEEPIDLE, 60)

@@ -1,17 +1,17 @@
 import CLinux
 
-/// Access to the bytes on the wire, without TLS: for what comes before the protocol, such as the PROXY header, for the end of a
+/// Access to the bytes on the wire, without TLS. Used for bytes before the protocol (such as the PROXY header), for the end of a
 /// connection, and for a failed handshake.
 extension SocketStream {
-  /// Reads what the socket has without removing it (`MSG_PEEK`).
+  /// Reads the bytes that have arrived without removing them from the socket (`MSG_PEEK`).
   package func peek(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     take(buffer, flags: pawl_MSG_PEEK)
   }
 
-  /// Reads what the socket has; the same as ``read(into:)`` for a connection without TLS.
+  /// Reads the bytes that have arrived. For a connection without TLS this is the same as ``read(into:)``.
   package func readUnprotected(into buffer: UnsafeMutableRawBufferPointer) -> IOResult { take(buffer, flags: 0) }
 
-  /// Sends FIN. Bytes that were not written before are not sent.
+  /// Sends FIN. Bytes that still wait in pawl (pending ciphertext) are not sent.
   package func endUnprotected() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }

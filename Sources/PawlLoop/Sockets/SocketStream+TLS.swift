@@ -3,7 +3,7 @@ package import PawlTLS
 
 /// The state of a stream with TLS besides its socket.
 ///
-/// Two flags remain beside the stage: each says that a call is planned for the next turn, and both can be set at once.
+/// Two flags are not part of `stage`, because both can be set in any stage. Each says that a call is planned for the next turn.
 struct StreamProtection {
   let engine: TLSEngine
   var stage = Stage.open
@@ -41,10 +41,10 @@ struct StreamProtection {
   }
 }
 
-/// TLS on a stream: its user reads and writes in clear, as on any other stream.
+/// TLS on a stream. The user of the stream reads and writes in clear, as on any other stream.
 extension SocketStream {
-  /// Protects the stream with TLS from now on. Call it before anything is written. Bytes that were read before do not belong to
-  /// TLS.
+  /// Protects the stream with TLS from now on. Call this function before anything is written. Bytes that were read before do not
+  /// belong to TLS.
   package func secure(_ engine: TLSEngine) {
     loop.preconditionOnLoop()
     guard !isClosed, protection == nil else { return }
@@ -52,8 +52,8 @@ extension SocketStream {
     protection = StreamProtection(engine: engine)
   }
 
-  /// Continues the handshake. The delegate's callbacks call this until it returns `done` or `failed`; it asks for the readiness
-  /// that it needs itself. Bytes that the client sent after its last handshake message are read as usual later.
+  /// Continues the handshake. The delegate's callbacks call this until it returns `done` or `failed`; this function itself asks
+  /// for the readiness that it needs. Bytes that the client sent after its last handshake message are read as usual later.
   package func handshake() -> TLSEngine.Handshake {
     loop.preconditionOnLoop()
     guard let engine = protection?.engine else {
@@ -76,25 +76,25 @@ extension SocketStream {
     return outcome
   }
 
-  /// The result of the handshake; `nil` in clear and before its end.
+  /// The result of the handshake; `nil` without TLS and before the end of the handshake.
   package var tls: TLSFacts? { protection?.engine.facts }
 
-  /// Whether the stream has TLS: what is written is then encrypted, and so copied.
+  /// Whether the stream has TLS. If so, written bytes are encrypted, and therefore copied.
   package var isProtected: Bool { protection != nil }
 
-  /// Why reading failed with `EPROTO`: the alert of the peer, or the reason of the alert that was sent to it. Kept until the
-  /// stream is closed.
+  /// The reason why reading failed with `EPROTO`: the alert of the peer, or the reason of the alert that pawl sent to the peer.
+  /// Kept until the stream is closed.
   package var tlsFailure: TLSFailure? { protection?.engine.readFailure }
 
-  /// Bytes of ciphertext that the kernel has not taken; 0 in clear. While there are some, ``wantWritable()`` is answered when
-  /// all of them have been sent.
+  /// The bytes of ciphertext that the kernel has not taken; 0 in clear. After ``wantWritable()``, the delegate is called only
+  /// when all of them have been sent.
   package var bytesKept: Int { protection?.engine.pendingCount ?? 0 }
 
-  /// Whether the engine holds unread bytes that have left the socket, for which the socket is not readable: bytes that came
-  /// after the handshake.
+  /// Whether the TLS engine holds unread bytes that it has already taken from the socket, such as bytes after the last handshake
+  /// message. The socket does not become readable for them.
   package var hasReadAhead: Bool { protection?.engine.hasUnread ?? false }
 
-  /// Whether pending ciphertext waits for the socket. If not, it is only held back for the next write.
+  /// Whether pending ciphertext waits for the socket. If not, pending ciphertext is only held back for the next write.
   package var isFull: Bool { protection?.engine.isBlocked ?? false }
 
   // MARK: Reading
@@ -151,11 +151,11 @@ extension SocketStream {
     return result
   }
 
-  /// Called after each use of the engine: makes sure that pending ciphertext is sent when the socket takes it.
+  /// Called after each use of the engine. Makes sure that pending ciphertext is sent when the socket takes it.
   private func watchForEngine() {
     guard let protection, protection.engine.pendingCount > 0 else { return }
     if protection.engine.isBlocked { return addWriteEvent() }
-    // Held back because the writer announced further bytes: it is sent with them, or in the next turn.
+    // The ciphertext is held back because the writer announced further bytes. It is sent with these bytes, or in the next turn.
     guard !protection.willFlush else { return }
     self.protection?.willFlush = true
     loop.nextTurn { [weak self] in
@@ -164,8 +164,8 @@ extension SocketStream {
     }
   }
 
-  /// Called when the socket takes bytes again: sends pending ciphertext first.
-  /// - Returns: `false` if some of it is left.
+  /// Called when the socket takes bytes again. Sends pending ciphertext first.
+  /// - Returns: `false` if some of the ciphertext is left.
   func flushProtected() -> Bool {
     guard let engine = protection?.engine, engine.isBlocked else { return true }
     return flushEngine()

@@ -15,7 +15,7 @@ package final class SocketStream {
   /// The state of TLS; `nil` in clear.
   @exclusivity(unchecked) var protection: StreamProtection?
   var descriptor: CInt
-  /// The `errno` if the kernel refused to watch the socket.
+  /// The `errno` if the kernel refused to watch the socket; otherwise `nil`.
   var failure: CInt?
   @exclusivity(unchecked) package internal(set) var isReading = false
   var wantsWritable = false
@@ -27,7 +27,8 @@ package final class SocketStream {
   package init(accepted fd: CInt, loop: EventLoop) { (descriptor, self.loop) = (fd, loop) }
 
   /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
-  /// - Parameter peer: the peer's address, if it is known: saves a system call on unix sockets, which have no such option.
+  /// - Parameter peer: the peer's address, if it is known. For a unix socket, which has no `TCP_NODELAY`, this saves a system
+  ///   call.
   package convenience init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
     self.init(accepted: fd, loop: loop)
     let flags = pawl_fcntl(fd, F_GETFL, 0)
@@ -37,15 +38,15 @@ package final class SocketStream {
 
   deinit { releaseAll() }
 
-  /// The object that is called when the socket is ready. It is held weakly and not as unowned: a stream that outlives its
-  /// delegate must not crash the process.
+  /// The object that is called when the socket is ready. The reference is weak and not unowned, because a stream that outlives
+  /// its delegate must not crash the process.
   package var delegate: (any StreamDelegate)? {
     get { (told as? WeakDelegate).map(\.target) ?? told }
     set { told = newValue.map(WeakDelegate.init) }
   }
 
-  /// Sets the delegate and keeps it alive until the stream is closed or gets another delegate. A connection that lives as long
-  /// as its stream saves a weak reference in this way (48 bytes for as long as its target lives).
+  /// Sets the delegate and keeps it alive until the stream is closed or gets another delegate. A connection that lives as long as
+  /// its stream saves a weak reference in this way (48 bytes while the connection lives).
   package func keep(_ delegate: any StreamDelegate) {
     if isClosed { self.delegate = delegate } else { told = delegate }
   }
@@ -57,7 +58,8 @@ package final class SocketStream {
 
   // MARK: Reading
 
-  /// Reads what the socket has, at most the size of the buffer. After ``IOResult/end`` reading is stopped; writing may go on.
+  /// Reads the bytes that have arrived, at most the size of the buffer. After ``IOResult/end`` reading is stopped; writing may go
+  /// on.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     if let failure { return .failed(failure) }
     guard buffer.count > 0 else { return .bytes(0) }
@@ -66,14 +68,15 @@ package final class SocketStream {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
       if count > 0 { return .bytes(count) }
       if count == 0 {
-        if isReading { stopReading() }  // The end stays readable for ever.
+        if isReading { stopReading() }  // After the end the socket stays readable for ever.
         return .end
       }
       if let outcome = outcome(of: pawl_errno()) { return outcome }
     }
   }
 
-  /// Starts reading: ``StreamDelegate/streamReadable()`` is called whenever there is something to read, also for the end.
+  /// Starts reading. ``StreamDelegate/streamReadable()`` is called whenever there is something to read, also when the peer has
+  /// ended its side.
   package func startReading() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -93,7 +96,8 @@ package final class SocketStream {
     event_del(readEvent)
   }
 
-  /// Notes that a request was sent on this connection: the loop serves its response before other sockets (``AwaitedResponses``).
+  /// Notes that a request was sent on this connection. The loop then serves its response before other sockets
+  /// (``AwaitedResponses``).
   package func awaitResponse() {
     loop.preconditionOnLoop()
     guard isReading, !isExpecting, let readEvent else { return }
@@ -158,7 +162,7 @@ package final class SocketStream {
     }
   }
 
-  /// Whether an error of ``sendFile(_:offset:count:)`` is one of the file, and not of the connection.
+  /// Whether an error of ``sendFile(_:offset:count:)`` comes from the file, and not from the connection.
   package static func isOfFile(_ code: CInt) -> Bool {
     [EIO, EINVAL, EBADF, ENOSYS, EOVERFLOW, ESPIPE, ENOMEM].contains(code)
   }
@@ -179,14 +183,14 @@ package final class SocketStream {
     if event_add(event, nil) != 0 { watchingFailed() }
   }
 
-  /// Takes ``wantWritable()`` back.
+  /// Cancels ``wantWritable()``.
   package func stopWanting() {
     loop.preconditionOnLoop()
     wantsWritable = false
     removeIdleWriteEvent()
   }
 
-  /// Bytes that were written and that the peer has not acknowledged (TCP) or read (unix); 0 if this is not known.
+  /// The number of bytes that were written and that the peer has not acknowledged (TCP) or read (unix); 0 if this is not known.
   package func bytesUnsent() -> Int { isClosed ? 0 : bytesKept + max(0, Int(pawl_bytes_unsent(descriptor))) }
 
   // MARK: Ending
@@ -200,14 +204,15 @@ package final class SocketStream {
     shutdown(descriptor, pawl_SHUT_WR)
   }
 
-  /// Closes the socket and frees its events. Safe within its own callbacks. The delegate is not called any more.
+  /// Closes the socket and frees its events. The delegate may call this function in its own callbacks. After that, the delegate
+  /// is not called any more.
   package func close() {
     loop.preconditionOnLoop()
     if protection != nil { return closeProtected() }
     releaseAll()
   }
 
-  /// As ``close()``, but the peer gets a reset (`SO_LINGER` 0), and unsent bytes are dropped.
+  /// Closes the socket like ``close()``, but the peer gets a reset (`SO_LINGER` 0), and unsent bytes are dropped.
   package func reset() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -248,7 +253,7 @@ package final class SocketStream {
     loop.makeEvent(descriptor, what, callback, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Handles that the kernel cannot watch one more socket: for the delegate this is a failed connection.
+  /// Handles the case that the kernel cannot watch one more socket. The delegate sees a failed connection.
   private func watchingFailed() {
     failure = pawl_errno() == 0 ? EIO : pawl_errno()
     loop.nextTurn { [weak self] in
@@ -299,8 +304,8 @@ package final class SocketStream {
   func releaseState() { (isReading, wantsWritable, writeEventIsAdded, protection) = (false, false, false, nil) }
 }
 
-// Safe: a stream frees its events in close and deinit, so it exists when one of them fires. It is kept alive during its own
-// callback, in which its user may release it.
+// Safe: a stream frees its events in close and deinit, so the stream exists when one of them fires. The stream is kept alive
+// during its own callback, in which its user may release it.
 
 private func onReadable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }

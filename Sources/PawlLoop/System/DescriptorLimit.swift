@@ -18,12 +18,11 @@ package enum DescriptorLimit {
     return UInt64(limit.rlim_cur)
   }
 
-  /// The number of descriptors for what is kept open only because that is faster: a sixty-fourth of the limit, and at most
-  /// `most`.
+  /// The number of descriptors that may be kept open only to save time: a sixty-fourth of the limit, and at most `most`.
   package static func spare(atMost most: Int) -> Int { min(most, current / 64) }
 
   /// The number of files that one of several caches may keep open without readers. All caches together may use a quarter of the
-  /// limit, each at most `most` and at least one. The rest is for connections, of which a request may need two.
+  /// limit; each cache may use at most `most`, and at least one. The rest is for connections: a request may need two.
   package static func idle(atMost most: Int, among caches: Int) -> Int {
     max(1, min(most, current / 4 / max(1, caches)))
   }
@@ -37,8 +36,8 @@ package enum DescriptorLimit {
 
 /// Signals that must not end the process.
 package enum BrokenPipe {
-  /// Ignores `SIGPIPE` for the whole process. `sendfile(2)` has no `MSG_NOSIGNAL`: without this, a client that leaves would end
-  /// pawl. Every ``EventLoop`` calls it; further calls do nothing.
+  /// Ignores `SIGPIPE` for the whole process. `sendfile(2)` has no `MSG_NOSIGNAL`, so a client that leaves would otherwise end
+  /// pawl. Every ``EventLoop`` calls this function; further calls do nothing.
   package static func ignoreSignal() { _ = ignored }
 
   private static let ignored = pawl_ignore_signal(SIGPIPE)

@@ -1,6 +1,6 @@
 import CLinux
 
-/// Why a loop did not get something from the system.
+/// The reason why the system refused something to a loop, such as an address, a descriptor or a thread.
 package enum LoopError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another socket uses the address.
   case addressInUse(SocketAddress)

@@ -16,7 +16,7 @@ package enum Randomness {
     return value
   }
 
-  /// Returns 128 random bits. The kernel is asked for many at a time. From any thread.
+  /// Returns 128 random bits. One system call fetches the numbers for many calls of this function. From any thread.
   package static func uint128() -> (high: UInt64, low: UInt64) {
     stock.withLock { stock in
       if stock.count < 2 {
@@ -35,7 +35,7 @@ package enum Randomness {
     var filled = 0
     while filled < buffer.count {
       let got = getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
-      // Only a signal can interrupt it: without flags the kernel never refuses a valid buffer.
+      // Only a signal can make `getrandom` fail: without flags the kernel never refuses a valid buffer.
       precondition(got >= 0 || pawl_errno() == EINTR, "getrandom(2) is missing")
       filled += max(0, got)
     }

@@ -93,8 +93,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The network of the address as one number: an IPv4 address itself, or the upper 64 bits of an IPv6 address, which one
-  /// customer usually has. 0 for a unix socket.
+  /// The network of the address as one number. For IPv4 this is the address itself. For IPv6 it is the upper 64 bits, since one
+  /// customer usually has a network of that size. 0 for a unix socket.
   package var network: UInt64 {
     switch kind {
     case .ipv4(let address, _): 1 << 32 | UInt64(address)
@@ -156,7 +156,8 @@ extension SocketAddress {
     }
   }
 
-  /// Reads the form of the kernel. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) becomes the IPv4 address.
+  /// Makes an address from the form that the kernel uses. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) becomes the IPv4
+  /// address.
   package init?(_ storage: sockaddr_storage, length: socklen_t) {
     let parsed = withUnsafeBytes(of: storage) { bytes -> Kind? in
       switch CInt(storage.ss_family) {

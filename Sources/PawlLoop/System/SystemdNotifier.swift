@@ -11,7 +11,7 @@ package enum SystemdNotifier {
     return try notify(state, socket: String(cString: value))
   }
 
-  /// As ``notify(_:)``, to the socket with this name: a path, or `@` and an abstract name.
+  /// Sends assignments like ``notify(_:)``, but to the socket `name`: a path, or `@` and an abstract name.
   @discardableResult
   package static func notify(_ state: String, socket name: String) throws(LoopError) -> Bool {
     guard !name.isEmpty else { return false }

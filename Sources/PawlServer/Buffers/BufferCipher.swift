@@ -1,8 +1,8 @@
 import COpenSSL
 import PawlLoop
 
-/// Encrypts bytes that wait in a file, with AES-256 in counter mode. The key exists only in memory and is used for one transfer.
-/// All written bytes have to be read, in order. Of one loop.
+/// Encrypts bytes that wait in a file, with AES-256 in counter mode. The encryption key exists only in memory and is used for one
+/// transfer. All written bytes have to be read, in the same order. Used on one loop only.
 final class BufferCipher {
   private let writing: OpaquePointer
   private let reading: OpaquePointer

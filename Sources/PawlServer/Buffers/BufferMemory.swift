@@ -1,19 +1,19 @@
 import PawlBase
 import PawlLoop
 
-/// Limits the memory that waiting content of requests and responses may use, beyond what each may use freely: for the process,
-/// and within it for each client. Any thread.
+/// Limits the memory for waiting content of requests and responses, for the process and for each client. The first bytes of each
+/// request or response are free and not counted here. Any thread.
 final class BufferMemory: Sendable {
   /// Bytes for the whole process.
   static let limit = 64 << 20
   /// Bytes for one client.
   static let clientLimit = 8 << 20
-  /// Further bytes for each loop that count for no client: most content waits for a moment only.
+  /// Additional bytes for each loop that count for no client, since most content waits for a moment only.
   static let allowance = 1 << 20
   /// Free memory is returned to the system only if at least this many bytes were held.
   static let trimmed = 4 << 20
-  /// The delay until free memory is returned to the system, after half of it became free or memory ran short; then the pause
-  /// until the next time.
+  /// The delay before free memory is returned to the system, after half of the memory became free or memory ran short; and the
+  /// least pause before memory is returned again.
   static let trimDelay = Duration.seconds(2)
   static let trimPause = Duration.seconds(8)
 
@@ -30,7 +30,7 @@ final class BufferMemory: Sendable {
   var used: Int { state.withLock { $0.used } }
 
   /// Takes further bytes. Returns `false` where the client or the process has reached its limit.
-  /// - Parameter client: its mark (``PlaceMarks``); 0: no client.
+  /// - Parameter client: the client's mark (``PlaceMarks``); 0: no client.
   func take(_ count: Int, for client: UInt64) -> Bool {
     state.withLock { state in
       let held = client == 0 ? 0 : state.clients[client, default: 0]
@@ -64,8 +64,8 @@ struct LoopMemory {
   var allowance = BufferMemory.allowance
   /// The number of transfers that hold more than the limits allow.
   var deniedCount = 0
-  /// Whether memory is about to be returned to the system or was just returned, and whether it is to be returned once more after
-  /// that.
+  /// Whether memory is about to be returned to the system or was just returned, and whether memory is to be returned once more
+  /// after that.
   var trims = false
   var trimsAgain = false
 }

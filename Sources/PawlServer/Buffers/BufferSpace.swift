@@ -3,7 +3,7 @@ import PawlLoop
 import PawlObserve
 import PawlUploadStore
 
-/// The place on disk for content that waits outside memory: files without a name, in a spool's directory, or in `state-dir` for
+/// The space on disk for content that waits outside memory: files without a name, in a spool's directory, or in `state-dir` for
 /// routes without a spool. Any thread.
 final class BufferSpace: Sendable {
   let directory: String
@@ -15,8 +15,8 @@ final class BufferSpace: Sendable {
     (self.directory, self.budget, self.pool) = (directory, budget, pool)
   }
 
-  /// Makes the place for routes without a spool; blocking. Returns `nil` where the directory cannot be used: on these routes
-  /// content then waits in memory only.
+  /// Makes the space for routes without a spool; blocking. Returns `nil` if the directory cannot be used; on these routes content
+  /// then waits in memory only.
   convenience init?(under stateDirectory: String, _ pool: WorkerPool, _ events: EventLog) {
     do throws(StoreError) {
       self.init(directory: stateDirectory, budget: try BufferBudget(directory: stateDirectory), pool: pool)
@@ -26,6 +26,6 @@ final class BufferSpace: Sendable {
     }
   }
 
-  /// Makes an empty file; `nil` where that fails now.
+  /// Makes an empty file; returns `nil` if that fails now.
   func makeFile() -> TemporaryFile? { TemporaryFile(in: directory, pool: pool, spares: spares) }
 }

@@ -3,10 +3,11 @@ import PawlHTTP
 
 /// Limits the memory of all encoders of the process. Any thread.
 final class CodingMemory: Sendable {
-  /// Bytes for the process: about 400 gzip streams, or 20 brotli forms in the making. Beyond that, content is sent uncompressed.
+  /// Bytes for the process: about 400 gzip streams, or 20 brotli forms that are being made. Beyond this limit, content is sent
+  /// uncompressed.
   static let limit = 128 << 20
 
-  /// Bytes of them for the responses of one client. Stored coded forms count for no client.
+  /// The part of these bytes that the responses of one client may use. Stored coded forms count for no client.
   static let clientLimit = 32 << 20
 
   private struct State {
@@ -37,7 +38,7 @@ final class CodingMemory: Sendable {
   /// Takes the memory of one more encoder. Returns `nil` at the limit.
   /// - Parameters:
   ///   - isKept: whether the output is stored; else it goes to one client.
-  ///   - client: its mark (``PlaceMarks``); 0: no client.
+  ///   - client: the client's mark (``PlaceMarks``); 0: no client.
   func take(for coding: ContentCoding, isKept: Bool, client: UInt64 = 0) -> Share? {
     let cost = Self.cost(of: coding, isKept: isKept)
     let isTaken = state.withLock { state in
@@ -59,7 +60,7 @@ final class CodingMemory: Sendable {
     }
   }
 
-  /// The memory of one encoder. It is given back when the encoder ends, or with this object.
+  /// The memory of one encoder. It is given back when the encoder ends, or when this object is freed.
   final class Share: Sendable {
     private let held: Locked<Int>
     private let client: UInt64

@@ -2,8 +2,8 @@ import PawlBase
 import PawlLoop
 import PawlUploadStore
 
-/// The room for ordinary uploads that are spooled before they are forwarded (`plain-uploads = spool`): files without a name
-/// beside the resumable uploads, within the same `max-size` and `min-free`.
+/// The space on disk for ordinary uploads that are spooled before they are forwarded (`plain-uploads = spool`): files without a
+/// name in the directory of the resumable uploads, within the same `max-size` and `min-free`.
 final class PlainSpool: Sendable {
   let directory: String
   /// The largest content of one client, in bytes.
@@ -16,8 +16,8 @@ final class PlainSpool: Sendable {
     (self.directory, self.store, self.pool) = (directory, store, pool)
   }
 
-  /// Makes an empty file; `nil` where that fails now.
-  /// - Parameter client: the client whose share it counts for.
+  /// Makes an empty file; returns `nil` if that fails now.
+  /// - Parameter client: the client whose share of the spool the file uses.
   func makeFile(for client: [UInt8]) -> SpooledContent? {
     TemporaryFile(in: directory, pool: pool, spares: spares).map { SpooledContent($0, store.makeRoom(for: client)) }
   }
@@ -26,7 +26,7 @@ final class PlainSpool: Sendable {
 /// The content of one ordinary upload. Has one writer; read only when it is complete.
 final class SpooledContent: Sendable {
   let file: TemporaryFile
-  /// The room on disk; given back with this object.
+  /// The reserved space on disk; given back when this object is freed.
   private let room: SpoolRoom
   private let written = Locked<UInt64>(0)
   /// Bytes.
@@ -35,7 +35,7 @@ final class SpooledContent: Sendable {
   fileprivate init(_ file: TemporaryFile, _ room: SpoolRoom) { (self.file, self.room) = (file, room) }
 
   /// Appends bytes. On any thread; one call at a time.
-  /// - Returns: how long the write took, or why there is no room.
+  /// - Returns: how long the write took, or why there is no space.
   func append(
     _ bytes: UnsafeRawBufferPointer, by clock: any LoopClock
   ) -> Result<Duration, UploadStoreRefusal> {

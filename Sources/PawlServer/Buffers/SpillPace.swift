@@ -1,9 +1,9 @@
 import PawlLoop
 
-/// Limits the rate at which a loop moves answers for slow clients into files: 100 MiB/s, so that time, disk and origins are left
-/// for answers that wait for less. Of one loop.
+/// Limits the rate at which a loop moves answers for slow clients into files: 100 MiB/s, so that the loop, the disk and the
+/// origins have capacity left for other answers. Used on one loop only.
 struct SpillPace: Sendable {
-  /// The most bytes in one ``stretch``.
+  /// The most bytes moved in one ``stretch``.
   static let limit = 1 << 20
   static let stretch = Duration.milliseconds(10)
 

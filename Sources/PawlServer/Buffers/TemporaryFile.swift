@@ -3,15 +3,16 @@ import PawlBase
 import PawlHTTP
 import PawlLoop
 
-/// A file without a name. It is freed with the last reference to this object, or when the process ends.
+/// A file without a name. The file is freed with the last reference to this object, or when the process ends.
 final class TemporaryFile: Sendable {
   let descriptor: CInt
   private let pool: WorkerPool
   private let spares: TemporaryFileSpares?
 
-  /// Makes an empty file. Blocking, but only as long as it takes to make an inode.
-  /// - Parameter spares: the spare files of this directory; one of them is used if there is one, and this file becomes one.
-  /// - Returns: `nil` where the system has no descriptor or no space left, with `errno`.
+  /// Makes an empty file. Blocking, but only for the time that making an inode takes.
+  /// - Parameter spares: the spare files of this directory; one of them is used if there is any, and this file becomes a spare in
+  ///   the end.
+  /// - Returns: `nil` if the system has no descriptor or no space left; `errno` has the reason.
   init?(in directory: String, pool: WorkerPool, spares: TemporaryFileSpares? = nil) {
     self.spares = spares
     if let spare = spares?.take() {
@@ -54,8 +55,8 @@ final class TemporaryFile: Sendable {
   }
 }
 
-/// Spare empty files of one directory, used again instead of making and freeing an inode for each: where many come and go, file
-/// systems (ext4) search long for an inode that was not freed a moment ago.
+/// Spare empty files of one directory, used again so that not every file needs a new inode. If many files come and go, file
+/// systems such as ext4 search long for an inode that was not freed a moment ago.
 final class TemporaryFileSpares: Sendable {
   /// The most spare files; each has a descriptor.
   static let limit = DescriptorLimit.spare(atMost: 256)

@@ -2,16 +2,16 @@ import PawlLoop
 import PawlWire
 
 /// The state that a connection has only while it is busy: from a request's head to the end of the answer, and while the
-/// connection ends. It is most of a connection's memory; an idle connection has none.
+/// connection ends. An idle connection has no such state, because it is most of a connection's memory.
 final class BusyState {
-  /// The number of spare states that a loop keeps for its connections, with outputs of at most 16 KiB each. It is about the
-  /// number of requests that a burst has in progress at once.
+  /// The most spare states that a loop keeps for its connections; the output buffer of each has at most 16 KiB. About as many
+  /// requests are in progress at once in a burst.
   static let sparesLimit = 64
 
   /// The initial ``Turn/pieceLimit``, in bytes.
   static let firstPiece = 1 << 20
 
-  /// The state of one request; the next one replaces it as a whole.
+  /// The state of one request; the state of the next request replaces it completely.
   struct Turn {
     var request: IncomingRequest?
     var exchange: (any Exchange)?
@@ -25,8 +25,8 @@ final class BusyState {
     var outputSent = 0
     var source: (any BodySource)?
     var unsentFile: BodyPiece?
-    /// Bytes asked of the source at a time. Doubles as long as the source returns runs of a file at once; stays small for content
-    /// that it waits for or copies.
+    /// The most bytes that the source is asked for at a time. Doubles after each run of a file; falls back to
+    /// ``BusyState/firstPiece`` after bytes in memory, or if the source had nothing.
     var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown
     var keptBytes = 0

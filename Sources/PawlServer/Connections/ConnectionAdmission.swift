@@ -11,13 +11,13 @@ final class ConnectionAdmission: Sendable {
   private let limit: Int
   private let count = Locked(0)
 
-  /// - Parameter limit: client connections of the whole process (`max-connections`).
+  /// - Parameter limit: the most client connections of the process (`max-connections`).
   init(limit: Int, trusted: [AddressRange], events: EventLog) {
     (self.limit, self.trusted) = (limit, trusted)
     openings = OpeningLog(events)
   }
 
-  /// Counts one more client connection.
+  /// Counts one more client connection. Returns `false` at the limit; the connection then has to be closed.
   /// - Parameter failures: the log for connections that are turned away.
   func admit(_ failures: FailureLog) -> Bool {
     let isAdmitted = count.withLock { count in

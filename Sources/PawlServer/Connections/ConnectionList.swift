@@ -1,10 +1,11 @@
-/// The connections of one loop, in no order. Each knows its index: removal needs no search. Costs 16 bytes a connection.
+/// The connections of one loop, in no order. Each connection stores its index, so removal needs no search. Costs 16 bytes a
+/// connection.
 struct ConnectionList {
   private var members: [any ServedConnection] = []
 
   var count: Int { members.count }
   var isEmpty: Bool { members.isEmpty }
-  /// A copy: the loop over it may end connections.
+  /// A copy of the list, so that connections may end while the copy is iterated.
   var all: [any ServedConnection] { members }
 
   mutating func add(_ connection: any ServedConnection) {
@@ -12,7 +13,7 @@ struct ConnectionList {
     members.append(connection)
   }
 
-  /// Removes a connection. Returns `false` where the list does not contain it.
+  /// Removes a connection. Returns `false` if the list does not contain the connection.
   @discardableResult
   mutating func remove(_ connection: any ServedConnection) -> Bool {
     let index = Int(connection.place.index)

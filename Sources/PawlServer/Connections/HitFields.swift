@@ -1,17 +1,18 @@
 import PawlCacheStore
 
-/// The response fields of a hit on the hot path that differ between answers, in every version of HTTP. They are written in this
-/// order, then the request identifier where the request had none.
+/// The response fields of a hit on the hot path that differ between answers, in every version of HTTP. The fields are written in
+/// this order; `X-Request-Id` follows if the request had none.
 struct HitFields {
-  /// `Date`; `nil` where the stored response has one.
+  /// `Date`; `nil` if the stored response has this field.
   let date: [UInt8]?
-  /// `Strict-Transport-Security`; `nil` without TLS.
+  /// `Strict-Transport-Security`; `nil` without TLS, or if the route does not set the field.
   let strictTransport: [UInt8]?
   /// `Age`, in seconds.
   let age: UInt64
-  /// The value of `Cache-Status` (RFC 9211), to be followed by ``timeToLive``: the seconds for which the response stays fresh.
+  /// The beginning of the value of `Cache-Status` (RFC 9211). ``timeToLive`` follows: the seconds for which the response stays
+  /// fresh.
   @inline(__always) static var cacheStatus: StaticString { "pawl; hit; ttl=" }
-  /// The end of the line before, the field name and the same value: one run of bytes.
+  /// The end of the previous line, the field name and ``cacheStatus``, to be appended at once.
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 

@@ -17,7 +17,7 @@ struct Lingering {
 
   init(budget: Int) { self.budget = budget }
 
-  /// Reads once, into the loop's buffer.
+  /// Reads once, and drops the bytes.
   mutating func read(on loop: EventLoop, _ read: (UnsafeMutableRawBufferPointer) -> IOResult) -> Outcome {
     var buffer = loop.takeReadBuffer()
     defer { loop.giveReadBuffer(buffer) }

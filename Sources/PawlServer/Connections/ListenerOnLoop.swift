@@ -16,7 +16,7 @@ final class ListenerOnLoop {
   }
 
   let settings: Settings
-  /// The certificates that it shows to clients; `nil`: without TLS.
+  /// The certificates that pawl shows to clients of this address; `nil`: no TLS.
   let certificates: ListenerCertificates?
   @exclusivity(unchecked) private var parser: RequestParser
   private let listener: Listener
@@ -33,8 +33,8 @@ final class ListenerOnLoop {
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }
 
-  /// Lends the shared parser to a connection. The parser keeps its position only within one connection's head; another connection
-  /// starts anew.
+  /// Lends the shared parser to a connection. While only one connection uses the parser, it keeps its position in an incomplete
+  /// head. For another connection it is reset, and parses the head from the start.
   func lendParser(to connection: some ServedConnection, isSecure: Bool) {
     guard parserUser != ObjectIdentifier(connection) else { return }
     parserUser = ObjectIdentifier(connection)
@@ -42,10 +42,11 @@ final class ListenerOnLoop {
     parser.isSecure = isSecure
   }
 
-  /// Calls `body` with the parser in place: a method called on a property of a class would be given a copy.
+  /// Calls `body` with the stored parser. A method call on a property of a class would work on a copy.
   @inline(__always) func withParser<Result>(_ body: (inout RequestParser) -> Result) -> Result { body(&parser) }
 
-  /// Takes the parser from a connection that is gone, since another connection may get the same identity.
+  /// Forgets that a closed connection was the last to use the parser, because another connection may get the same memory address,
+  /// and so the same identity.
   func takeParser(from connection: some ServedConnection) {
     if parserUser == ObjectIdentifier(connection) { parserUser = nil }
   }

@@ -4,8 +4,8 @@ extension LoopConnections {
   /// Writes the access log line of a hit on the hot path, in every version of HTTP; nothing with `access-log = off`.
   /// - Parameters:
   ///   - sent: bytes of the body.
-  ///   - more: fills in what is in the bytes of the request. In place, since a copy of the record costs about a hundred
-  ///     instructions.
+  ///   - more: fills in what is read from the bytes of the request. Changes the record in place, since a copy costs about a
+  ///     hundred instructions.
   @inline(__always)
   func logHit(
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,

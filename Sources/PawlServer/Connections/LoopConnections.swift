@@ -4,23 +4,25 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// Finds the exchange that answers a request. Implemented by the top of the loop, which knows every kind of exchange.
+/// Makes the exchange for each request, and starts HTTP on new connections. Implemented by ``ServerLoop``, which has every kind
+/// of exchange.
 protocol RequestDispatch: AnyObject {
   /// Makes the exchange that answers the request.
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange
-  /// Whether the request appends to an upload whose URL a client has.
+  /// Whether the request appends content to an existing upload.
   func appends(_ head: RequestHead) -> Bool
   /// Starts to serve HTTP, in the version that the TLS handshake chose.
-  /// - Parameter opening: the connection in its present form, as it is counted; `nil` where HTTP is its first protocol.
+  /// - Parameter opening: the connection so far, as it is counted in ``LoopConnections/members``; `nil` if the connection began
+  ///   with HTTP.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?)
   /// Starts to serve HTTP/2 by prior knowledge (RFC 9113 §3.3).
   /// - Parameters:
-  ///   - connection: the connection in its present form, as it is counted.
-  ///   - received: all bytes that the client has sent; they belong to the session.
+  ///   - connection: the HTTP/1.1 connection, which is counted in ``LoopConnections/members`` so far.
+  ///   - received: all bytes received so far; the HTTP/2 session parses them.
   func serveHTTP2(
     _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
     _ received: [UInt8])
-  /// Notes that a connection is closed and counts no more.
+  /// Notes that a connection is closed and no longer counted.
   func connectionEnded()
 }
 
@@ -30,7 +32,7 @@ final class LoopConnections {
   let loop: EventLoop
   let downloads: LoopDownloads
   let admission: ConnectionAdmission
-  /// Unowned: it outlives all connections.
+  /// Unowned, because the ``ServerLoop`` outlives all connections.
   unowned let dispatch: any RequestDispatch
   /// `nil`: `access-log = off`.
   let accessLog: AccessLog?
@@ -69,7 +71,7 @@ final class LoopConnections {
   /// Makes a request from its head: adds the identifier, the route and the client certificate.
   /// - Parameters:
   ///   - id: the identifier that was already sent to the client, if any.
-  ///   - known: what was looked up for it within this turn.
+  ///   - known: what was looked up for this request in the same turn of the loop.
   func makeRequest(
     _ head: consuming RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil, known: LookedUp? = nil
   ) -> IncomingRequest {
@@ -95,7 +97,7 @@ final class LoopConnections {
 
   // MARK: - Buffers
 
-  /// Returns a buffer in which an answer is assembled; the loop has one.
+  /// Returns the loop's only buffer for assembling an answer; ``giveHotBuffer(_:)`` takes it back.
   func takeHotBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &hotBuffer)
@@ -113,13 +115,14 @@ final class LoopConnections {
     for connection in members.all { connection.drain() }
   }
 
-  /// Cuts what still runs when `drain-timeout` is over.
+  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come.
   func abandon() {
     for tunnel in Array(tunnels.values) { tunnel.over() }
     for connection in members.all { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
   }
 
-  /// Breaks the reference cycles before the loop stops: connections hold the loop, and their streams and deadlines hold them.
+  /// Breaks the reference cycles before the loop stops: connections hold this object, and their streams and deadlines hold the
+  /// connections.
   func letGo() {
     isDraining = true
     deadlines.removeAll()
@@ -146,7 +149,7 @@ final class LoopConnections {
   }
 
   /// Logs input that never became a request.
-  /// - Parameter facts: the facts of its connection.
+  /// - Parameter facts: the facts of the client's connection.
   func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
     guard let accessLog else { return }
     accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))

@@ -4,16 +4,18 @@ import PawlTLS
 import PawlWire
 
 /// A client's connection before HTTP: reads the PROXY protocol's header where the listener has `proxy-protocol`, then performs
-/// the TLS handshake, which chooses HTTP/1.1 or HTTP/2. All within `header-timeout`. Lives on one loop.
+/// the TLS handshake, which chooses HTTP/1.1 or HTTP/2. All of this has to end within `header-timeout`. Lives on one loop.
 final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   enum Phase {
-    /// The PROXY protocol's header is being read; these bytes of it are taken from the socket.
+    /// The PROXY protocol's header is being read. The value holds the bytes of the header that were already taken from the
+    /// socket.
     case header([UInt8])
-    /// The first byte on a TLS port is awaited: it shows whether the client speaks TLS.
+    /// The first byte on a TLS port is awaited, since it shows whether the client speaks TLS.
     case greeting
     /// The TLS handshake runs, with one of these certificates.
     case handshake(TLSServerContext)
-    /// The handshake has failed, and an alert or a response is sent. What still comes is dropped, so that no RST overtakes it.
+    /// The handshake has failed, and an alert or a response is sent. What still comes is read and dropped, so that no RST
+    /// overtakes the alert or the response.
     case lingering
     case closed
   }
@@ -88,7 +90,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - PROXY protocol
 
-  /// Reads the PROXY protocol's header. The bytes behind it stay on the socket, for the TLS handshake or a request.
+  /// Reads the PROXY protocol's header. The bytes after the header stay on the socket, for the TLS handshake or a request.
   private func readHeader(_ held: [UInt8]) {
     guard let there = peek(ProxyHeader.maxBinary - held.count) else { return }
     switch ProxyHeader.parse(held + there) {
@@ -102,8 +104,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Returns the client that the header names. It is trusted only if it is itself among `trusted-proxies`: a proxy that passes
-  /// bytes on cannot vouch for the fields of the requests.
+  /// Returns the client that the header names. That client is trusted only if its own address is among `trusted-proxies`, because
+  /// a proxy that only relays bytes does not check the fields of the requests.
   private func named(by header: ProxyHeader) -> Caller {
     var named = caller
     named.isSecure = header.isSecure
@@ -159,7 +161,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     connections.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: connections.loop.now)
   }
 
-  /// Answers a request in clear on a TLS port with a 400 in clear.
+  /// Answers a request without TLS on a TLS port with a 400 without TLS.
   private func answerInClear() {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
@@ -231,8 +233,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Takes bytes that ``peek(_:)`` has returned from the socket. Returns `false` when that fails and the connection is closed
-  /// instead.
+  /// Removes from the socket bytes that ``peek(_:)`` has returned. If that fails, closes the connection and returns `false`.
   private func takeOff(_ count: Int) -> Bool {
     var buffer = [UInt8](repeating: 0, count: count)
     guard buffer.withUnsafeMutableBytes({ stream.readUnprotected(into: $0) }) == .bytes(count) else {

@@ -1,11 +1,12 @@
-/// The content that is still to be sent of an answer, in every version of HTTP.
+/// The content of an answer that is still to be sent, in every version of HTTP.
 enum OwedContent: Hashable {
   /// No length was announced: the source decides how much there is.
   case unknown
   /// The bytes that are still to be sent of the announced length.
   case bytes(UInt64)
 
-  /// The ends of a body whose source has more or less than was announced: an error of pawl, which ends the body visibly.
+  /// The ends of a body whose source has more or fewer bytes than the announced length. That is an error of pawl; the client can
+  /// see that the body is incomplete.
   static let tooLong = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
   static let tooShort = BodyEnd(party: .pawl, reason: "body-shorter-than-announced")
 
@@ -15,7 +16,7 @@ enum OwedContent: Hashable {
   var isPaid: Bool { self == .bytes(0) }
 
   /// Counts bytes that are about to be sent.
-  /// - Returns: why they must not be sent; then nothing changes.
+  /// - Returns: an error if these bytes exceed the announced length, and must not be sent; then nothing is counted.
   mutating func take(_ count: Int) -> BodyEnd? {
     guard case .bytes(let left) = self else { return nil }
     guard UInt64(count) <= left else { return Self.tooLong }
@@ -23,12 +24,12 @@ enum OwedContent: Hashable {
     return nil
   }
 
-  /// Uncounts bytes that were not sent and come again.
+  /// Takes back the count of bytes that were not sent; the source returns them again later.
   mutating func giveBack(_ count: Int) {
     if case .bytes(let left) = self { self = .bytes(left + UInt64(count)) }
   }
 
-  /// Judges the end of the source.
+  /// Checks the count when the source has ended.
   /// - Returns: an error if the source ended too early.
   func end() -> BodyEnd? {
     guard case .bytes(let left) = self, left > 0 else { return nil }

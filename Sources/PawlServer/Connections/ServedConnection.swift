@@ -4,10 +4,10 @@ import PawlLoop
 /// on one loop, which holds it.
 protocol ServedConnection: AnyObject {
   var stream: SocketStream { get }
-  /// Its place in the list of its loop; only the list writes it.
+  /// The index of the connection in its loop's ``ConnectionList``; only the list writes it.
   var place: ConnectionPlace { get set }
   /// Drains the connection: closes it when idle, else after the present answers (HTTP/2: with GOAWAY).
   func drain()
-  /// Ends visibly, at once, what still runs after `drain-timeout`.
+  /// Ends at once all that still runs at the end of a drain, so that the client sees that its answers are incomplete.
   func abandonAll(_ end: BodyEnd)
 }

@@ -4,7 +4,7 @@ import PawlObserve
 import PawlTLS
 
 extension AccessRecord {
-  /// The line of a request that was answered or abandoned.
+  /// Makes the log line of a request that was answered or abandoned.
   init(_ request: IncomingRequest, version: HTTPVersion, now: Monotonic, wall: Int64) {
     self.init(time: wall, remote: request.facts.text[...])
     let record = request.record
@@ -30,9 +30,9 @@ extension AccessRecord {
     if let end = record.end { self.end(end) }
   }
 
-  /// Fills in a hit on the hot path, which has no ``IncomingRequest``. In place, since a copy of a record costs more than all of
-  /// this.
-  /// - Parameter bytes: bytes of the body.
+  /// Fills in a hit on the hot path, which has no ``IncomingRequest``. Changes the record in place, since a copy costs more than
+  /// this function does.
+  /// - Parameter bytes: the bytes of the body that were sent.
   mutating func note(
     _ request: HotRequest, status: Int, bytes: UInt64, _ route: RouteSettings, _ tls: TLSFacts?
   ) {
@@ -68,7 +68,7 @@ extension AccessRecord {
     clientSubject = tls.peerCertificate?.subject
   }
 
-  /// The line of input that could not be parsed as a request.
+  /// Makes the log line of input that could not be parsed as a request.
   init(refused status: Int, bytes: Int, peer: SocketAddress?, wall: Int64) {
     self.init(time: wall, remote: Bytes(peer?.hostText ?? "-"))
     self.status = status

@@ -4,10 +4,10 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// The entity tags that pawl puts into responses (architecture, "Entity tags"): the origin's where it is strong, else a minted
-/// tag of 128 random bits.
+/// The entity tags that pawl puts into responses: the origin's tag if it is strong, otherwise a minted tag of 128 random bits.
 enum AnswerTags {
-  /// The prefix of a minted tag: by it a tag that pawl no longer knows is recognised, and never sent to an origin.
+  /// The prefix of minted tags. By this prefix pawl recognises also a minted tag of which it has no record any more, and never
+  /// sends such a tag to an origin.
   static let prefix = TagRecord.ownPrefix
 
   static func mint() -> [UInt8] {
@@ -27,7 +27,7 @@ enum AnswerTags {
     }
     let coding = RepresentationIdentity.codings(head.fields)
     let isTaken = others().contains { other in
-      // The tag was already found on two different bodies: it stays with the first of them and is not given out again.
+      // A tag that was found on two different bodies stays with the first of them, and is not used for another body.
       other.body.tagLimit(tag.opaque) == nil
         ? other.head.validators.tag?.matchesStrongly(tag) ?? false : other.head.coding != coding
     }
@@ -42,14 +42,14 @@ enum AnswerTags {
     return tag.opaque == stored.body.firstTag
   }
 
-  /// Sets `ETag`, where the body's tag is shown, and `Accept-Ranges`.
+  /// Sets `Accept-Ranges`, and `ETag` if the body's tag is shown.
   static func put(into fields: inout Fields, _ tag: EntityTag, of stored: StoredResponse, _ route: RouteSettings) {
     if areShown(of: stored, route) { fields.set(.etag, tag.bytes) }
     fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
   }
 
   /// Returns the conditions of a revalidation: the validators of the stored response, and the origin's other tags that are proven
-  /// to name the same bytes, as several nodes may give different ones.
+  /// to name the same bytes, as several nodes may give different tags to the same bytes.
   static func conditions(of stored: StoredResponse) -> [(FieldName, [UInt8])] {
     var conditions = stored.head.conditions
     guard let own = stored.head.validators.tag, !own.isWeak,

@@ -3,8 +3,9 @@ import PawlBase
 import PawlHTTP
 import PawlTLS
 
-/// `Client-Cert` (RFC 9440): passes the certificate that the client proved to have in the TLS handshake to the origin. The same
-/// fields sent by untrusted clients are removed on every route, since the origin would take them for pawl's.
+/// `Client-Cert` (RFC 9440): tells the origin which certificate the client has used in its TLS handshake with pawl. `Client-Cert`
+/// and `Client-Cert-Chain` from untrusted clients are removed on every route, since the origin would believe that pawl has set
+/// them.
 enum ClientCertificateField {
   /// The most DER bytes of a certificate that is passed on; a larger one would exceed the head limits of origins.
   static let maxCertificate = 16 << 10
@@ -17,8 +18,8 @@ enum ClientCertificateField {
     return [0x3a] + Base64.encode(der) + [0x3a]
   }
 
-  /// Removes these fields from untrusted clients, and adds `Client-Cert` where the route has it on and no trusted proxy has sent
-  /// one for its own client.
+  /// Removes both fields from requests of untrusted clients. Adds `Client-Cert` if the route has it on; if a trusted proxy has
+  /// sent one of the fields, both stay as they are.
   static func set(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
     let isClaimed = fields.lines.contains { $0.name == .other && isClaim(fields.name($0)) }
     if isClaimed {
@@ -28,8 +29,8 @@ enum ClientCertificateField {
     if isWanted, let value = facts.clientCertificate { fields.append(named: name, value) }
   }
 
-  /// Whether a field name is one of these, with any other character in place of a hyphen: CGI and WSGI map all of them to the
-  /// same variable (Hygiene, "underscore aliases").
+  /// Whether a field name is `Client-Cert` or `Client-Cert-Chain`, also with another character such as `_` in place of a hyphen:
+  /// CGI and WSGI make the same variable of such names (Hygiene, "underscore aliases").
   private static func isClaim(_ spelling: Bytes) -> Bool {
     guard spelling.count == name.count || spelling.count == chainName.count else { return false }
     let hyphened = spelling.map { $0.isLetter || $0.isDigit ? $0 : 0x2d }[...]

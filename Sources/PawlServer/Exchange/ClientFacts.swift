@@ -6,18 +6,18 @@ import PawlTLS
 final class ClientFacts {
   /// The client's address: the peer's, or the one that a trusted proxy gave in the PROXY protocol.
   let client: SocketAddress?
-  /// Whether that address is among `trusted-proxies`: then its `X-Forwarded-…` fields are used.
+  /// Whether ``client`` is among `trusted-proxies`. If so, the `X-Forwarded-…` fields of its requests are used.
   let isTrusted: Bool
   /// The port that the client connected to: pawl's, or the one that a trusted proxy gave.
   let port: UInt16
   /// Whether the client speaks TLS, with pawl or with a trusted proxy.
   let isSecure: Bool
-  /// `nil` without TLS.
+  /// The TLS handshake of the connection; `nil` without TLS.
   private let handshake: Handshake?
   /// The client's address as the access log writes it.
   private(set) lazy var text = Array((client?.hostText ?? "-").utf8)
 
-  /// The last one that was made. Most clients send requests for one host only.
+  /// The last introduction that was made. It can be used again, because most clients send requests for one host only.
   private var introduced: Introduction?
 
   private final class Introduction {
@@ -34,8 +34,9 @@ final class ClientFacts {
     }
   }
 
-  /// Returns the fields that introduce the client to the origin, for a request with none of these fields of its own.
-  /// - Parameter saysVia: whether `Via` is among them; else `CDN-Loop`.
+  /// Returns the fields that describe the client to the origin, such as `Host` and `X-Forwarded-For`, for a request that came
+  /// without any of them.
+  /// - Parameter saysVia: whether `Via` is among them; otherwise `CDN-Loop` is.
   func introduction(of authority: Bytes, _ version: HTTPVersion, saysVia: Bool) -> Fields {
     if let introduced, introduced.version == version, introduced.saysVia == saysVia, introduced.authority == authority {
       return introduced.fields
@@ -56,8 +57,8 @@ final class ClientFacts {
     saysVia ? Via.append(to: &fields, version: version) : Via.appendLoopMark(to: &fields)
   }
 
-  /// The result of the TLS handshake with pawl, and the certificates it chose from. Kept apart from the facts, which every idle
-  /// connection has.
+  /// The result of the TLS handshake with pawl, and the certificates from which it chose. An object of its own, so that
+  /// connections without TLS need no memory for it.
   private final class Handshake {
     let tls: TLSFacts
     let certificates: TLSServerContext?
@@ -83,8 +84,8 @@ final class ClientFacts {
 
   var scheme: StaticString { isSecure ? "https" : "http" }
 
-  /// Whether a request for this authority must not be served on this connection (RFC 9110 §15.5.20): some certificate section
-  /// asks its clients for certificates, and the handshake was for another section than the authority's.
+  /// Whether a request for this authority must not be served on this connection (RFC 9110 §15.5.20). This is so if some
+  /// certificate section asks its clients for certificates, and the handshake was for another section than that of the authority.
   func isMisdirected(_ authority: Bytes) -> Bool {
     guard let handshake, let certificates = handshake.certificates, certificates.asksForCertificates else {
       return false

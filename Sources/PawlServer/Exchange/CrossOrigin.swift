@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlUpload
 
 extension IncomingRequest {
-  /// Adds the CORS fields (`cors`), which let pages of other origins read responses about uploads, and no other responses.
+  /// Adds the CORS fields (`cors`), which let web pages of other sites read responses about uploads, and no other responses.
   func dressForOthers(_ head: inout ResponseHead) {
     guard let cors = route.uploads?.cors else { return }
     if isBelowPrefix || !self.head.method.isRetrieval && CORSPolicy.isAboutUploads(self.head.fields) {

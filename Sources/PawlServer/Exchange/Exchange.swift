@@ -7,13 +7,13 @@ import PawlLoop
 /// Lives on the loop of its connection; holds the connection's channel until it has answered.
 protocol Exchange: AnyObject {
   func start()
-  /// Takes content of the request, valid during the call. Returns `false` for no more until
-  /// ``ResponseChannel/resumeRequestBody()``.
+  /// Takes content of the request; the bytes are valid during the call. Returns `false` if no more may come until the exchange
+  /// calls ``ResponseChannel/resumeRequestBody()``.
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool
   func requestBodyEnded(_ trailers: Fields)
-  /// The client's connection broke, or the response was aborted: frees everything.
+  /// Frees everything, since the client's connection broke or the response was aborted.
   func clientLeft()
-  /// The socket has taken the whole response.
+  /// Called when the socket has taken the complete response.
   func responseSent()
 }
 
@@ -32,19 +32,19 @@ protocol ResponseChannel: AnyObject {
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer)
   /// Replaces the request by a changed one (``IncomingRequest``), which is logged in its place.
   func goesOn(as request: IncomingRequest)
-  /// Resumes request content, since the exchange takes it again.
+  /// Lets the content of the request go on, since the exchange takes it again.
   func resumeRequestBody()
   /// Sends the 101 of the origin; from now on bytes are relayed between the client and `stream`.
   /// - Parameters:
   ///   - stream: the connection to the origin.
-  ///   - leftover: bytes of the origin that came behind the 101.
-  ///   - holding: kept alive as long as the tunnel lasts.
+  ///   - leftover: bytes that came from the origin after the 101.
+  ///   - holding: an object that is kept alive as long as the tunnel lasts.
   func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
   var hasResponded: Bool { get }
-  /// Whether the client has sent FIN. It may or may not still read.
+  /// Whether the client has sent FIN. The client may or may not still read.
   var hasClientEnded: Bool { get }
-  /// Requests that the rest of unwanted request content is read and dropped within limits, since many clients do not read before
-  /// they have sent all of it. Called before the answer.
+  /// Makes the channel read and drop the rest of unwanted request content, within limits, since many clients do not read the
+  /// answer before they have sent everything. Call this before the answer.
   func drainRequestBody()
   /// Ends the connection abruptly, without an answer.
   func abandon(_ end: BodyEnd)
@@ -62,7 +62,7 @@ extension ResponseChannel {
     respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
   }
 
-  /// Sends the error response for an origin that gave no usable response, and logs it.
+  /// Sends the error response for an origin that gave no usable response, and logs the error.
   func fail(_ request: IncomingRequest, _ error: ProxyError) {
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
     request.loop.shared.failures.note(error, request)

@@ -30,7 +30,7 @@ extension FailureLog {
     events.log(.warning, "accept-failed", ["why": why, "omitted": "\(omitted)"])
   }
 
-  /// Logs that an upload was refused because there is no room or the disk failed.
+  /// Logs that an upload was refused because there is no space or the disk failed.
   func noteUpload(_ why: String, _ request: IncomingRequest) {
     guard let omitted = due("\(request.route.upstreamName) upload \(why)") else { return }
     events.log(

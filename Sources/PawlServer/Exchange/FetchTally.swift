@@ -1,4 +1,4 @@
-/// Counts the bytes that the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
+/// Counts the bytes that the fetches for one request received, for the access log's fields `origin`, `resumed` and `replayed`.
 struct FetchTally {
   var received: UInt64 = 0
   var resumed: UInt64 = 0

@@ -1,20 +1,21 @@
 import PawlCache
 import PawlHTTP
 
-/// Requests with changed fields: where not all that the client sent counts, or the origin gets other conditions. The connection
-/// is given the new request before anything else is done with it (``ResponseChannel/goesOn(as:)``).
+/// Copies of a request with changed fields: without fields of the client that do not count, or with other conditions for the
+/// origin. The connection is given the new request before anything else is done with that request
+/// (``ResponseChannel/goesOn(as:)``).
 extension IncomingRequest {
   var cookies: [Bytes] { allCookies ?? head.fields.all(.cookie) }
 
-  /// Returns the request without cookies that do not change its answer: they are neither in the cache key nor sent to the origin
-  /// (`ignore-cookies`, `key-cookies`).
+  /// Returns the request without cookies that do not change its answer: such cookies are neither in the cache key nor sent to the
+  /// origin (`ignore-cookies`, `key-cookies`).
   func withoutCookies() -> IncomingRequest {
     guard head.fields.contains(.cookie), let counted = route.cookies?.counted(in: head.fields) else { return self }
     return changed(counted, allCookies: head.fields.all(.cookie), match: match)
   }
 
-  /// Returns a GET or HEAD without `If-Match`, where pawl can evaluate that itself (``match``). Beside `Range` the tag names the
-  /// bytes of which the client holds a part, as `If-Range` would.
+  /// Returns a GET or HEAD without `If-Match`, if pawl can evaluate that field itself (``match``). In a request with `Range` a
+  /// single strong tag names the bytes of which the client holds a part, so it becomes `If-Range`.
   func takingMatch() -> IncomingRequest {
     var fields = head.fields
     guard head.method.isRetrieval, fields.contains(.ifMatch), !fields.contains(.ifUnmodifiedSince),
@@ -24,14 +25,14 @@ extension IncomingRequest {
     if isOfPart, tags.count == 1, !tags[0].isWeak {
       fields.set(.ifRange, tags[0].bytes)
     } else if !tags.contains(where: AnswerTags.isMinted) {
-      // The origin can evaluate it for its own representation.
+      // The origin can evaluate `If-Match` for its own representation.
       return self
     }
     fields.removeAll(.ifMatch)
     return changed(fields, allCookies: allCookies, match: tags)
   }
 
-  /// Returns the request with `If-Match` again, for the origin to evaluate; `nil` where the origin cannot, as the tag is minted.
+  /// Returns the request with `If-Match` again, for the origin to evaluate; `nil` if the origin cannot, because a tag is minted.
   func givingMatchBack() -> IncomingRequest? {
     guard let tags = match else { return self }
     guard !tags.contains(where: AnswerTags.isMinted) else { return nil }
@@ -41,7 +42,7 @@ extension IncomingRequest {
     return changed(fields, allCookies: allCookies, match: nil)
   }
 
-  /// Returns the request with other fields: with its conditions in the origin's tags.
+  /// Returns the request with other fields, in which the conditions have the origin's tags.
   func with(fields: Fields) -> IncomingRequest { changed(fields, allCookies: allCookies, match: match) }
 
   private func changed(_ fields: Fields, allCookies: [Bytes]?, match: [EntityTag]?) -> IncomingRequest {

@@ -3,11 +3,11 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// A request, with all that routing and the listener have found out about it.
+/// A request, with all that routing and the listener have found out about the request.
 final class IncomingRequest {
-  /// As the client sent it, except for the changes in `IncomingRequest+Changes`.
+  /// The head as the client sent it, except for the changes in `IncomingRequest+Changes`.
   let head: RequestHead
-  /// The route of the target; for an upload's URL that of the upload's creation, once it is known.
+  /// The route of the target; for an upload's URL the route on which the upload goes on, once that is known.
   var route: RouteSettings
   let loop: LoopServices
   let facts: ClientFacts
@@ -22,34 +22,36 @@ final class IncomingRequest {
   var isBelowPrefix = false
   var record: TransferRecord
   var tally = FetchTally()
-  /// The resource under its cache key, where that was looked up already.
+  /// The resource under the request's cache key, if it was looked up already.
   var resource: Resource?
 
   var client: SocketAddress? { facts.client }
   var isTrustedPeer: Bool { facts.isTrusted }
   var port: UInt16 { facts.port }
 
-  /// The head for the origin's request, once it is made.
+  /// The head of the request to the origin, once that head is made.
   var sentHead: RequestHead?
 
   /// All cookies of the client, where ``head`` lacks some.
   let allCookies: [Bytes]?
-  /// The tags of `If-Match` where pawl evaluates it: the response must have one of them. The origin does not get the condition.
+  /// The tags of `If-Match`, if pawl evaluates that field: the response must have one of these tags. The origin does not get the
+  /// condition.
   let match: [EntityTag]?
   var hasMatch: Bool { match != nil }
 
-  /// The content coding in which its range counts, where the route leaves that open.
+  /// The content coding whose bytes the request's range counts, if the origin chooses the coding (`origin-encoding = pass`).
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 
-  /// Whether the origin is sent the client's own `Accept-Encoding` this once (``AnswerCoding/isToLearn(_:)``).
+  /// Whether this request goes to the origin with the client's own `Accept-Encoding`, to learn what the origin compresses
+  /// (``AnswerCoding/isToLearn(_:)``).
   var asksOwnCoding = false { didSet { sentHead = nil } }
 
-  /// Whether it asks for a part behind what the client holds, names that by a date only, and accepts content codings: the client
-  /// may hold a coded form (``AnswerCoding/mayBeHeldCoded(_:by:)``).
+  /// Whether the request asks for the bytes after those that the client holds, identifies these by a date only, and accepts
+  /// content codings. Then the client may hold a coded form (``AnswerCoding/mayBeHeldCoded(_:by:)``).
   var namesByDateAlone = false
 
-  /// Whether the origin is asked for content without coding: where the route says so, and for ranges, unless they count in a
-  /// coded body.
+  /// Whether the origin is asked for content without coding: if the route has that setting, and for a range, unless the range
+  /// counts the bytes of a coded body.
   var asksIdentity: Bool {
     route.asksIdentity && !asksOwnCoding
       || rangeCoding == .identity && head.method == .get && head.fields.contains(.range)
@@ -65,7 +67,7 @@ final class IncomingRequest {
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
   }
 
-  /// Returns the same request without a client, for work in the background: it appears in no client's log record.
+  /// Returns the same request without a client, for work in the background, which appears in no client's log line.
   func inBackground() -> IncomingRequest {
     let copy = IncomingRequest(
       head: head, route: route, loop: loop, facts: facts, requestID: requestID, isRouted: isRouted,

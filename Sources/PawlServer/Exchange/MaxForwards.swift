@@ -3,7 +3,7 @@ import PawlHTTP
 
 /// `Max-Forwards`: how many more proxies may forward an OPTIONS or a TRACE (RFC 9110 §7.6.2). Ignored for other methods.
 enum MaxForwards {
-  /// Whether the request ends here.
+  /// Whether pawl has to answer the request itself, since the field is 0.
   static func isOver(_ head: RequestHead) -> Bool { left(head.fields, head.method) == 0 }
 
   /// Decrements the field for the next proxy.

@@ -7,7 +7,7 @@ enum Replies {
     var head: ResponseHead
     var body: [UInt8]
 
-    /// Returns the whole message, for connections that end after it.
+    /// Returns the complete message, for connections that end after the message.
     func bytes(date: [UInt8]) -> [UInt8] {
       var head = head
       head.addOrigin(date: date)
@@ -32,7 +32,7 @@ enum Replies {
     return reply
   }
 
-  /// The reply where the origin could not be reached or gave no valid response.
+  /// The reply if the origin could not be reached or gave no valid response.
   static func failure(_ error: ProxyError, upstream: String, requestID: [UInt8]) -> Reply {
     let id = String(decoding: requestID, as: UTF8.self)
     var reply = plain(
@@ -54,10 +54,11 @@ enum Replies {
       sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
   }
 
-  /// The reply to an upload's URL in a percent-encoding that pawl never gives out.
+  /// The reply to an upload's URL in a percent-encoding that pawl never uses.
   static func noUpload() -> Reply { plain(status: 404, sentence: "There is no such upload.") }
 
-  /// The 421 to a request on a connection that was made for another host, whose clients may be other ones (RFC 9110 §15.5.20).
+  /// The 421 to a request on a connection that was made for another host, to which other clients may be admitted (RFC 9110
+  /// §15.5.20).
   static func misdirected() -> Reply {
     plain(
       status: 421, sentence: "This connection is for another host: please ask this one over a connection of its own.")
@@ -70,7 +71,7 @@ enum Replies {
     return Reply(head: head, body: [])
   }
 
-  /// The 405 to a TRACE that is not forwarded: pawl does not return it, as it may hold credentials (RFC 9110 §9.3.8).
+  /// The 405 to a TRACE that is not forwarded: pawl does not send the request back, as it may hold credentials (RFC 9110 §9.3.8).
   static func noTrace() -> Reply {
     var reply = plain(status: 405, sentence: "TRACE is not supported.")
     reply.head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// `Strict-Transport-Security` (RFC 6797). The value of a route replaces the origin's; it is not sent without TLS (§7.2).
+/// `Strict-Transport-Security` (RFC 6797). The value of a route replaces the origin's; the field is not sent without TLS (§7.2).
 enum StrictTransportField {
   static let name = Array("Strict-Transport-Security".utf8)
 

@@ -1,16 +1,17 @@
 import PawlHTTP
 import PawlLoop
 
-/// The values of one request for the access log; filled in along the way.
+/// The values of one request for the access log; filled in while the request is answered.
 struct TransferRecord {
   var began: Monotonic
   var cacheOutcome = "-"
   var status = 0
   /// Content bytes written to the client's socket.
   var bytesSent: UInt64 = 0
-  /// Of those: the bytes that were in the cache before the request. The others had just been received from the origin.
+  /// Those of ``bytesSent`` that were in the cache before the request. The others were received from the origin during the
+  /// request.
   var bytesFromCache: UInt64 = 0
-  /// Content bytes received from the origin for this request, and those of them that were requested after a break.
+  /// Content bytes received from the origin for this request, and those of these bytes that were requested after a break.
   var bytesFromOrigin: UInt64 = 0
   var bytesResumed: UInt64 = 0
   /// Bytes received again to be compared (replay).

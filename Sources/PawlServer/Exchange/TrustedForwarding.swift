@@ -1,9 +1,9 @@
 import PawlHTTP
 import PawlLoop
 
-/// The fields in which trusted proxies describe their client. From other peers they are ignored.
+/// The fields in which trusted proxies describe their client. Such fields from other peers are ignored.
 enum TrustedForwarding {
-  /// Returns the client's address from `X-Forwarded-For`; only for requests of a trusted proxy.
+  /// Returns the client's address from `X-Forwarded-For`; call this only for requests of a trusted proxy.
   static func client(in fields: Fields) -> Bytes? {
     guard let last = fields.combined(.xForwardedFor)?.split(separator: 0x2c).last?.trimmed, !last.isEmpty else {
       return nil
@@ -11,7 +11,7 @@ enum TrustedForwarding {
     return last
   }
 
-  /// Returns the first element of a field in lower case, where it is valid for that field.
+  /// Returns the first element of a field in lower case; `nil` if it is not valid for that field.
   fileprivate static func claim(_ name: FieldName, in fields: Fields, _ isSound: (Bytes) -> Bool) -> Bytes? {
     guard let value = fields.first(name) else { return nil }
     let first = value.prefix { $0 != 0x2c }.trimmed
@@ -43,7 +43,7 @@ extension IncomingRequest {
       ?? facts.scheme.withUTF8Buffer { Array($0) }
   }
 
-  /// Whether the client speaks TLS, with pawl or, as its fields say, with a trusted proxy.
+  /// Whether the client speaks TLS, with pawl or, according to the request's fields, with a trusted proxy.
   var isSecure: Bool {
     guard isTrustedPeer, head.fields.contains(.xForwardedProto) else { return facts.isSecure }
     return scheme.elementsEqual("https".utf8)

@@ -3,21 +3,21 @@ import PawlHTTP
 
 /// The authority in the cache key of a resource.
 ///
-/// `https://site/` and `http://site/` have separate keys (RFC 9111 §2): the latter often only redirects to the former. Over TLS the
-/// authority begins with a byte that no authority can have, so that no request in clear text can name it. The scheme's default port
-/// is left out (RFC 3986 §6.2.3).
+/// `https://site/` and `http://site/` have separate cache keys (RFC 9111 §2), because the `http` URL often only redirects to the
+/// other. Over TLS the authority begins with a byte that no authority can have, so that no request in clear text can have the
+/// same key. The scheme's default port is left out (RFC 3986 §6.2.3).
 enum KeyAuthority {
   static func of(_ authority: Bytes, isSecure: Bool) -> Bytes {
     guard isSecure else { return without(":80", authority) }
     return [0x01] + without(":443", authority)
   }
 
-  /// Returns the authority that the origin gets: requests with one key have the same host there.
+  /// Returns the authority that the origin gets. Requests with the same cache key have the same authority at the origin.
   static func told(_ authority: Bytes, isSecure: Bool) -> Bytes {
     without(isSecure ? ":443" : ":80", authority)
   }
 
-  /// Lends the same as ``of(_:isSecure:)`` to `body`, in temporary memory.
+  /// Calls `body` with the bytes that ``of(_:isSecure:)`` returns, in temporary memory.
   static func lend<Result>(
     _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -46,8 +46,8 @@ extension IncomingRequest {
     CacheKey(authority: KeyAuthority.of(head.authority, isSecure: isSecure) + claims, target: target)
   }
 
-  /// The claims of a trusted proxy about the URL that its client used, as a part of the key, since applications put them into
-  /// their responses.
+  /// The claims of a trusted proxy about the URL that its client used, as a part of the cache key, since applications put this
+  /// URL into their responses.
   ///
   /// These are `X-Forwarded-Host` and similar fields except `-For`, and `Forwarded` except `for` and `by`. Claims that agree with
   /// the request itself are left out.
@@ -60,7 +60,7 @@ extension IncomingRequest {
       let value = head.fields.value(line).trimmed.map(\.lowercasedASCII)
       switch line.name {
       case .xForwardedFor, .xRealIP: continue
-      // A single one that agrees is in the key as the scheme.
+      // A single `X-Forwarded-Proto` that agrees is in the key already, as the scheme.
       case .xForwardedProto where value.elementsEqual(scheme) && head.fields.count(of: .xForwardedProto) == 1: continue
       case .xForwardedHost where head.authority.elementsEqual(value): continue
       case .forwarded:
@@ -76,7 +76,7 @@ extension IncomingRequest {
 
   private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .xForwardedProto, .other])
 
-  /// The parameters of a `Forwarded` value except `for` and `by`, in lower case, without blanks and quotes (RFC 7239 §5).
+  /// The parameters of a `Forwarded` value except `for` and `by`, in lower case, without spaces, tabs and quotes (RFC 7239 §5).
   private static func said(by value: [UInt8]) -> [[UInt8]] {
     value.split(whereSeparator: { $0 == 0x2c || $0 == 0x3b }).compactMap { pair in
       let plain = pair.filter { $0 != 0x22 && $0 != 0x20 && $0 != 0x09 }

@@ -3,21 +3,21 @@ import PawlConfig
 import PawlHTTP
 import PawlTLS
 
-/// The owner of an upload (`owner` in the configuration): a hash for each rule of the route that found something in the
-/// creation.
+/// The owner of an upload (`owner` in the configuration): one hash for each rule of the route that found a credential in the
+/// request that created the upload.
 ///
-/// Only what the creation had counts. The hash is stored, never the credential. Stored responses have a ``PrivateOwner``
+/// Only the credentials of that request count. The hash is stored, never the credential. Stored responses have a ``PrivateOwner``
 /// instead.
 enum Owner {
-  /// Returns the owner of an upload that this request creates: 32 bytes for each rule that found something. Empty: it has no
-  /// owner.
+  /// Returns the owner of an upload that this request creates: 32 bytes for each rule that found a credential. Empty: the upload
+  /// has no owner.
   /// - Parameter allowed: the fields of the response to `auth-request`.
   static func ofUpload(_ request: IncomingRequest, allowed: Fields = Fields()) -> [UInt8] {
     marks(request, allowed).flatMap(\.self)
   }
 
-  /// Whether this request comes from the owner that ``ofUpload(_:allowed:)`` returned, also by rules that have been removed from
-  /// `owner` since. Runs in constant time.
+  /// Whether this request comes from the owner that ``ofUpload(_:allowed:)`` returned. The owner may have been found by rules
+  /// that were removed from `owner` later. Runs in constant time.
   static func owns(_ binding: [UInt8], _ request: IncomingRequest, allowed: Fields = Fields()) -> Bool {
     guard binding.count % 32 == 0 else { return false }
     return areAll(binding, among: marks(request, allowed)) || areAll(binding, among: formerMarks(request, allowed))
@@ -33,8 +33,8 @@ enum Owner {
     marks.reduce(false) { constantTimeEqual($1, mark) || $0 }
   }
 
-  /// The tokens, as ``credential(_:)``, that the application has judged for an upload bound by the claims of a JWT: that of the
-  /// creation, and that of the delivery. Empty: the upload is bound by the whole value, not by claims.
+  /// Returns hashes (``credential(_:)``) of the tokens that the application has judged for an upload whose owner was found by the
+  /// claims of a JWT: the tokens of the creation and of the delivery. Empty: the owner was not found by claims.
   static func tokens(_ binding: [UInt8], creation: Fields, delivered: Fields?) -> [[UInt8]] {
     guard let first = creation.only(.authorization) else { return [] }
     let identity = Credential.identity(first)
@@ -48,15 +48,15 @@ enum Owner {
     stride(from: 0, to: binding.count - binding.count % 32, by: 32).map { Array(binding[$0..<($0 + 32)]) }
   }
 
-  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``. Any other token may be forged: pawl checks no
-  /// signature.
+  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``, or there are none. Any other token may be forged,
+  /// because pawl checks no signature.
   static func isKnown(_ request: IncomingRequest, among tokens: [[UInt8]]) -> Bool {
     guard !tokens.isEmpty else { return true }
     let shown = credential(request.head.fields) ?? []
     return tokens.reduce(false) { constantTimeEqual($1, shown[...]) || $0 }
   }
 
-  /// Returns a hash of the `Authorization` value, in hexadecimal digits, for a field.
+  /// Returns a hash of the `Authorization` value, in hexadecimal digits, so that it can be stored as a field value.
   static func credential(_ fields: Fields) -> [UInt8]? {
     fields.only(.authorization).map { SHA256.digest(Array($0.trimmed)).hexadecimal }
   }
@@ -66,8 +66,8 @@ enum Owner {
     route.owner.contains { if case .authRequest = $0 { true } else { false } }
   }
 
-  /// Whether the response to `auth-request` may be needed although `owner` does not name it: the request does not show the upload's
-  /// owner, which a rule removed from `owner` may have found in that response.
+  /// Whether the response to `auth-request` may be needed although `owner` does not name it. The request itself does not show the
+  /// upload's owner, so a rule that was removed from `owner` may have found the owner in that response.
   static func mayNeedAuthRequest(_ binding: [UInt8], _ request: IncomingRequest) -> Bool {
     request.route.authRequest != nil && !needsAuthRequest(request.route) && !owns(binding, request)
   }
@@ -81,8 +81,8 @@ enum Owner {
       if case .authRequest(let field) = rule {
         allowed.combined(named: field.utf8).map(Array.init)
       } else {
-        // Only the user's identity binds: tokens are refreshed during long uploads, and the origin judges the last one at the
-        // delivery.
+        // Only the user's identity counts, because tokens are refreshed during long uploads. The origin judges the last token at
+        // the delivery.
         rule == .authorization
           ? request.head.fields.only(.authorization).map(Credential.identity) : value(of: rule, in: request)
       }
@@ -91,12 +91,12 @@ enum Owner {
 
   // MARK: - Former rules
 
-  /// The most cookies of a request, and the most fields of the response to `auth-request`, that are compared with an owner found by
-  /// a rule that has been removed since; the rest is ignored.
+  /// The most cookies of a request, and the most fields of the response to `auth-request`, that are compared with an owner found
+  /// by a rule that was removed later; the rest is ignored.
   static let formerLimit = 64
 
-  /// Returns the marks of the request by every rule that `owner` could have had. A mark is a hash of a rule and what it
-  /// found.
+  /// Returns the marks of the request by every rule that `owner` could have had. A mark is a hash of a rule and of the value that
+  /// the rule found.
   private static func formerMarks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
     var marks = [OwnerRule.authorization, .clientCertificate].compactMap { mark(by: $0, request, allowed) }
     for (name, values) in cookies(of: request) {
@@ -131,8 +131,8 @@ enum Owner {
     return names
   }
 
-  /// Returns the hash of a rule and a value. It includes the rule's name, so that a changed `owner` never binds an upload to
-  /// another user.
+  /// Returns the hash of a rule and a value. The hash includes the rule's name, so that a change of `owner` in the configuration
+  /// never gives an upload to another user.
   static func mark(_ value: [UInt8], by rule: OwnerRule) -> [UInt8] {
     SHA256.digest(Array(rule.description.utf8) + [0] + value)
   }
@@ -149,9 +149,9 @@ enum Owner {
     }
   }
 
-  /// Whether a request has the same owner as another one that had these cookies. They need to have the same values of all cookies
-  /// that `owner` names, and at least one of them. `false`, too, if this request shows another credential that `owner` names: that
-  /// of the other request is not known.
+  /// Whether a request has the same owner as another request that had these cookies. Both requests need the same values of all
+  /// cookies that `owner` names, and at least one such cookie. Also `false` if this request shows a credential that `owner` names
+  /// and that is no cookie, because that credential of the other request is not known.
   static func isSame(_ request: IncomingRequest, asWithCookies other: Bytes) -> Bool {
     var isFound = false
     for rule in request.route.owner {
@@ -166,8 +166,8 @@ enum Owner {
     return isFound
   }
 
-  /// Returns the value of a cookie; of several with this name all values, since it is not known which one the application
-  /// uses.
+  /// Returns the value of a cookie. If several cookies have this name, returns all their values, since it is not known which
+  /// cookie the application uses.
   private static func cookie(_ name: String, in lines: [Bytes]) -> [UInt8]? {
     var values: [Bytes] = []
     eachCookie(in: lines) { if $0.elementsEqual(name.utf8) { values.append($1) } }

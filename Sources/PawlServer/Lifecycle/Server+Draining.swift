@@ -1,6 +1,6 @@
 /// The drain: running answers may end, nothing new begins, and what still runs after `drain-timeout` is cut.
 extension Server {
-  /// Stops accepting, lets running answers end within `drain-timeout`, then cuts what is left.
+  /// Stops accepting, and lets running answers end. The caller cuts what is left after `drain-timeout` (``cutRemaining()``).
   /// - Parameter drained: called once, on a loop, when no connection is left.
   package func drain(_ drained: @escaping @Sendable () -> Void) {
     whenDrained.withLock { $0 = drained }
@@ -8,7 +8,7 @@ extension Server {
     for entry in loops { entry.loop.run { entry.server.get().drain() } }
   }
 
-  /// Cuts what still runs when `drain-timeout` is over.
+  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come.
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {

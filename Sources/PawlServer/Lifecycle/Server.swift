@@ -32,12 +32,12 @@ package final class Server: Sendable {
 
   var events: EventLog { services.events }
   var loops: [RunningLoop] { running.withLock { $0 } }
-  /// The addresses on which it listens, with the ports that the kernel chose.
+  /// The addresses on which the server listens, with the ports that the kernel chose.
   package var addresses: [SocketAddress] { bound.withLock { $0.map(\.address) } }
   /// The addresses as URLs, `https://127.0.0.1:443` for instance.
   package var urls: [String] { bound.withLock { $0.map { "\($0.isSecure ? "https" : "http")://\($0.address)" } } }
 
-  /// Opens logs, stores and listeners; requests are served when it returns. Blocking; on the main thread.
+  /// Opens logs, stores and listeners; requests are served once this has returned. Blocking; on the main thread.
   package init(
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock = SystemClock()
   ) throws(ServerError) {
@@ -78,8 +78,8 @@ package final class Server: Sendable {
   private static let otherDescriptors = 256
   /// Below this number of possible client connections the start logs a warning.
   private static let leastConnections = 64
-  /// The divisor of the descriptor limit: at least this share is for client connections, since each may need a second descriptor
-  /// for the origin, and one for a file.
+  /// The divisor for the least limit of client connections: a part of the descriptor limit, since each connection may need a
+  /// second descriptor for the origin, and one for a file.
   private static let clientShare = 4
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
@@ -119,8 +119,9 @@ package final class Server: Sendable {
     }
   }
 
-  /// Listens on an address: each loop with a socket of its own (`SO_REUSEPORT`). Fails where another process listens on it. Port
-  /// 0 is chosen once, by the first loop. A unix socket has one listener.
+  /// Listens on an address; each loop has a socket of its own (`SO_REUSEPORT`). Fails if another process listens on the address.
+  /// If the port is 0, the first loop gets a port from the kernel, and the other loops use the same port. A unix socket has one
+  /// listener.
   private func listen(on address: ListenAddress, _ settings: PawlConfig.ListenerSettings) throws(ServerError) {
     guard var wanted = SocketAddress.parse(address.description) else {
       throw .address(address.description, "not an address")
@@ -157,7 +158,8 @@ package final class Server: Sendable {
   // MARK: - Running
 
   /// Applies a new configuration without touching connections: sites, routes, upstreams, and caches by name. Changes of
-  /// listeners, workers, `state-dir` and the sizes of a cache need a restart. For listeners and caches that is logged.
+  /// listeners, workers, `state-dir` and the sizes of a cache need a restart. Such a change is logged, except that of
+  /// `state-dir`.
   package func reload(_ new: PawlConfig.Configuration) {
     let made: ServerParts
     do throws(ServerError) {
@@ -182,8 +184,8 @@ package final class Server: Sendable {
     events.log(.notice, "reloaded", [:])
   }
 
-  /// Returns the keys of `[pawl]` whose values differ and are read at the start only. `state-dir` is not among them: each part of it
-  /// says by itself what becomes of it.
+  /// Returns the configuration keys of `[pawl]` whose values differ and are read at the start only. `state-dir` is not among
+  /// them, since each part of pawl that uses this directory decides by itself what a change means.
   static func changedUntilRestart(
     from old: PawlConfig.Configuration, to new: PawlConfig.Configuration
   ) -> [String] {
@@ -210,7 +212,7 @@ package final class Server: Sendable {
 
   // MARK: - Ending
 
-  /// Ends the loops and records in the catalogues what was fetched. Blocking; after `drain`.
+  /// Ends the loops and records in the catalogues what was fetched. Blocking; call this after ``drain(_:)``.
   package func stop() {
     for entry in loops { entry.loop.run { entry.server.get().end() } }
     stopLoops()

@@ -68,8 +68,8 @@ extension ServerLoop: RequestDispatch {
 
   private static let uncounted = FieldNameSet([.cookie, .ifMatch])
 
-  /// Returns the request as a route with a cache goes on with it: without ignored cookies, and without `If-Match` where pawl
-  /// evaluates it.
+  /// Returns the request as it is used on a route with a cache: without ignored cookies, and without `If-Match` if pawl evaluates
+  /// that field.
   private func counted(_ request: IncomingRequest, _ channel: any ResponseChannel) -> IncomingRequest {
     guard request.head.fields.mayContain(anyOf: Self.uncounted) else { return request }
     let counted = request.withoutCookies().takingMatch()
@@ -107,7 +107,7 @@ extension ServerLoop: RequestDispatch {
     }
   }
 
-  /// Whether the request appends to an upload whose URL a client has.
+  /// Whether the request appends content to an existing upload.
   func appends(_ head: RequestHead) -> Bool {
     guard
       let uploads = services.router.uploadRoute(authority: head.authority, target: head.target)?.uploads,

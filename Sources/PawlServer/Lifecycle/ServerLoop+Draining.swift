@@ -1,6 +1,6 @@
 /// The drain of one loop: no connection is accepted, idle ones are closed, and the others end with their present answers.
 extension ServerLoop {
-  /// Whether closed TLS connections have written all their bytes to the kernel, or are not waited for any more.
+  /// Whether closed TLS connections have written all their bytes to the kernel, or pawl does not wait for them any more.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   /// Whether the drain has nothing more to wait for.
   var isDrained: Bool { connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll }
@@ -15,7 +15,8 @@ extension ServerLoop {
     server.drained(self)
   }
 
-  /// Cuts what still runs when `drain-timeout` is over. Bytes that were fetched stay in the cache.
+  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come. Bytes that were fetched stay in the
+  /// cache.
   func abandon() {
     isAbandoned = true
     connections.abandon()

@@ -11,15 +11,15 @@ final class ServerLoop {
   let downloads: LoopDownloads
   let uploads: LoopUploads
   private(set) lazy var connections = LoopConnections(downloads, admission: server.admission, dispatch: self)
-  /// A reference cycle until the loops have stopped: a weak or unowned reference would be counted at every use, and two loops
-  /// that use it at the same time would slow each other down.
+  /// A strong reference, and so a reference cycle until the loops have stopped. With a weak or unowned reference every use would
+  /// change a counter, and loops that do so at the same time would slow each other down.
   let server: Server
   private(set) var listeners: [ListenerOnLoop] = []
-  /// Used on the loop that watches the certificate files.
+  /// Used only on the loop that watches the certificate files.
   private var certificateTimer: LoopTimer?
-  /// Used on the loop that checks the nodes of all upstreams.
+  /// Used only on the loop that checks the nodes of all upstreams.
   private var nodeChecks: [NodeChecks] = []
-  /// Whether `drain-timeout` is over.
+  /// Whether what was left of a drain has been cut (``abandon()``).
   var isAbandoned = false
 
   var loop: EventLoop { services.loop }
@@ -83,8 +83,8 @@ final class ServerLoop {
     }
   }
 
-  /// Checks the nodes of these upstreams from now on, where their settings have checks on, and of no others. Running checks of
-  /// upstreams that stay go on.
+  /// From now on checks the nodes of these upstreams, if their settings have checks on, and of no other upstreams. Checks that
+  /// already run for one of these upstreams go on.
   func checkNodes(of upstreams: [Upstream]) {
     let upstreams = services.isEnding ? [] : upstreams
     for checks in nodeChecks where !upstreams.contains(where: { $0 === checks.upstream }) { checks.stop() }

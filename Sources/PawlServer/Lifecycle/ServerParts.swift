@@ -13,7 +13,7 @@ struct ServerParts: Sendable {
   private var former: [FormerCache] = []
   var upstreams: [String: (settings: UpstreamSection, upstream: Upstream)] = [:]
   var spools: UploadSpools
-  /// The place on disk for waiting content of routes without a spool.
+  /// The space on disk for waiting content of routes without a spool.
   var buffers: BufferSpace?
   var router: Router
 
@@ -62,7 +62,8 @@ struct ServerParts: Sendable {
     origins.takeCertificates()
   }
 
-  /// Returns the configured caches: those already open, even if their directories were moved, and the others, which it opens.
+  /// Returns the configured caches. Caches that are already open are kept, even if their directories were moved; the others are
+  /// opened.
   private static func caches(
     of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int
   ) throws(ServerError) -> [String: CacheStore] {
@@ -88,8 +89,8 @@ struct ServerParts: Sendable {
   }
 
   /// Opens a cache.
-  /// - Parameter patience: how often, every 50 ms, a locked directory is tried again: this process may be closing the earlier
-  ///   cache there.
+  /// - Parameter patience: how many times, every 50 ms, a locked directory is tried again, since this process may still be
+  ///   closing the earlier cache there.
   private static func open(
     _ wanted: CacheStoreSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
   ) throws(StoreError) -> CacheStore {

@@ -3,7 +3,7 @@ package import PawlConfig
 import PawlLoop
 package import PawlObserve
 
-/// Runs a server in the foreground: handles signals, notifies the service manager, and ends it.
+/// Runs a server in the foreground: handles signals, notifies the service manager, and ends the server.
 package enum ServerSignals {
   /// Serves until SIGTERM or SIGINT, reloads at SIGHUP, reopens the logs at SIGUSR1. Blocking, on the main thread.
   /// - Parameters:
@@ -27,7 +27,7 @@ package enum ServerSignals {
         }
       }
     } catch { throw .system("\(error)") }
-    // Only after the signals are watched: a program that waits for this line may send one at once.
+    // Called only after the signals are watched, because a program that waits for this line may send a signal at once.
     for url in server.urls { ready("Ready: \(url)") }
     notify("READY=1", events)
     main.runUntilStopped()

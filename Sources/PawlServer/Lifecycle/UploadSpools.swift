@@ -9,7 +9,7 @@ import PawlUploadStore
 /// reloads.
 struct UploadSpools: Sendable {
   private(set) var open: [String: OpenSpool] = [:]
-  /// The stores that were not open before.
+  /// The stores that this initializer opened.
   private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
 
@@ -79,13 +79,13 @@ struct UploadSpools: Sendable {
     }
   }
 
-  /// Whether the directory holds uploads, or may, as it cannot be read now.
+  /// Whether the directory holds uploads, or may hold some because it cannot be read now.
   private static func mayHoldUploads(_ settings: SpoolSettings) -> Bool {
     do throws(StoreError) { return try UploadCatalogueReading.hasUploads(settings.path) } catch { return true }
   }
 
   /// Notes the directories of spools that the settings do not name, in a file that the next start reads. A reload that cannot
-  /// write it fails, as uploads would be lost.
+  /// write this file fails, since uploads would be lost.
   private func noteFormer(
     _ spools: [SpoolSettings], _ configuration: Configuration, isReload: Bool, _ events: EventLog
   ) throws(ServerError) {
@@ -101,8 +101,8 @@ struct UploadSpools: Sendable {
     }
   }
 
-  /// Logs that the former directory of a spool, which has another path now, still holds uploads. They are not used: they may have
-  /// been copied to the new path, and the origin would get each twice.
+  /// Logs that the former directory of a spool that now has another path still holds uploads. These uploads are not used, because
+  /// they may have been copied to the new path, and the origin would get each of them twice.
   private static func noteLeftBehind(_ settings: SpoolSettings, _ events: EventLog) {
     do throws(StoreError) {
       guard try UploadCatalogueReading.hasUploads(settings.path) else { return }
@@ -119,7 +119,7 @@ struct UploadSpools: Sendable {
     let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
     let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
     for upload in store.uploads where unsettled.contains(upload.status.phase) {
-      // The directory was copied: the origin would get each upload twice.
+      // If the directory is a copy of another one, the origin would get each upload twice.
       let twin = open.first { _, other in other.store.find(upload.id) != nil || other.store.isTombstone(upload.id) }
       guard let twin else { continue }
       store.close()
@@ -134,8 +134,8 @@ struct UploadSpools: Sendable {
       buffers: BufferSpace(directory: settings.path, budget: BufferBudget(of: store), pool: workers))
   }
 
-  /// Opens a spool that no route uses, if it holds uploads: clients have their URLs and may go on. A failure is logged only,
-  /// since nothing else depends on it.
+  /// Opens a spool that no route uses, if it holds uploads: clients have the URLs of these uploads and may go on. A failure is
+  /// logged only, since nothing else depends on it.
   private func reopen(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock

@@ -15,7 +15,8 @@ struct Upstreams {
   /// The TLS contexts that the new connections of kept upstreams are to use.
   private var certificates: [(upstream: Upstream, context: TLSClientContext)] = []
 
-  /// Makes the upstreams. Reads the certificate files of all https upstreams, including the kept ones. Blocking: never on a loop.
+  /// Makes the upstreams. Reads the certificate files of all https upstreams, including the kept ones. Blocking: never call this
+  /// on a loop.
   init(
     _ configuration: PawlConfig.Configuration, resolver: Resolver, events: EventLog, clock: any LoopClock,
     old: [String: Entry]?

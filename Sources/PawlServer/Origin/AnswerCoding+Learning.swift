@@ -4,14 +4,14 @@ import PawlLoop
 import PawlWire
 import Synchronization
 
-/// Learning which responses an origin compresses itself: a few requests keep the client's own `Accept-Encoding`.
+/// Learns which responses an origin compresses itself. For this, a few requests keep the client's own `Accept-Encoding`.
 extension AnswerCoding {
   private static func kind(of request: IncomingRequest, isPersonal: Bool) -> OriginCodings.Kind {
     OriginCodings.Kind(route: request.route.serial, target: request.head.target, isPersonal: isPersonal)
   }
 
-  /// Whether anything can be learnt from a request. Its `Accept-Encoding` has to accept gzip, which every compressing origin
-  /// has.
+  /// Whether anything can be learnt from a request. Its `Accept-Encoding` has to accept gzip, which every origin that compresses
+  /// supports.
   private static func canFindOut(_ request: IncomingRequest) -> Bool {
     request.head.fields.contains(.acceptEncoding) && request.head.method == .get && request.route.asksIdentity
       && !request.head.fields.contains(.range) && accepted(by: request) != nil
@@ -20,8 +20,9 @@ extension AnswerCoding {
 
   /// Whether this request is sent with the client's own `Accept-Encoding`, to learn what the origin compresses.
   ///
-  /// With cookies or credentials: every request for a page until the result is known, and the first request of any other
-  /// kind. Without them: one request after a response of a media type that the route does not compress.
+  /// Three kinds of requests are sent so: with cookies or credentials, all requests for a page until the result is known; with
+  /// cookies or credentials, the first request of any other kind; without them, one request after a response of a media type that
+  /// the route does not compress.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
     guard canFindOut(request), let compression = request.route.compression else { return false }
     let isPersonal = isSecret(request, compression)
@@ -69,8 +70,8 @@ extension AnswerCoding {
     }
   }
 
-  /// Whether to ask the origin beside serving a stored response: the response is uncompressed only because it is not known whether
-  /// the origin compresses it, and the last question was long enough ago.
+  /// Whether to ask the origin in addition to serving a stored response. `true` if the response is uncompressed only because it
+  /// is not known whether the origin compresses it, and if the last such request was long enough ago.
   static func isToAskBeside(_ head: ResponseHead, length: UInt64?, for request: IncomingRequest) -> Bool {
     guard canFindOut(request), head.status == 200, let compression = request.route.compression,
       let type = head.fields.mediaType, compression.ofAnyType.apply(to: head, length: length)
@@ -87,14 +88,15 @@ extension AnswerCoding {
     }
   }
 
-  /// Records that a request that was to learn got no response: the next of its kind tries.
+  /// Records that a request that was sent to learn got no response, so that the next request of its kind tries.
   static func gotNoAnswer(_ request: IncomingRequest) {
     guard request.asksOwnCoding, let compression = request.route.compression else { return }
     let kind = kind(of: request, isPersonal: isSecret(request, compression))
     request.loop.shared.originCodings.withLock { $0.reopens(kind) }
   }
 
-  /// Records that the origin was asked beside a stored response: whatever the result was, it is not asked again at once.
+  /// Records that the origin was asked in addition to serving a stored response. Whatever the result was, the origin is not asked
+  /// again at once.
   static func askedBeside(_ request: IncomingRequest) {
     guard let compression = request.route.compression else { return }
     let (kind, now) = (kind(of: request, isPersonal: isSecret(request, compression)), request.loop.loop.now)
@@ -106,8 +108,8 @@ extension AnswerCoding {
     case isPlain(hasLength: Bool)
   }
 
-  /// Returns what a response shows about compression. `nil`: nothing, since no origin compresses content that is small, or that
-  /// must not be transformed.
+  /// Returns what a response shows about compression. `nil`: nothing, because the status is not 200, or because no origin
+  /// compresses content that is small or must not be transformed.
   private static func said(by head: ResponseHead, _ framing: BodyFraming, _ compression: RouteCompression) -> Said? {
     guard head.status == 200 else { return nil }
     if RepresentationIdentity.codings(head.fields) != nil { return .isCoded }

@@ -4,7 +4,7 @@ import PawlCoding
 import PawlHTTP
 import PawlLoop
 
-/// Compressing content on its way to the client.
+/// Compresses content on its way to the client.
 extension AnswerCoding {
   /// Compresses the content of one response while it is sent, if the request takes a coding; `head` is changed to match.
   /// - Parameter body: `nil`: a response to HEAD.
@@ -75,7 +75,7 @@ extension AnswerCoding {
     head.fields.removeAll(.acceptRanges)
   }
 
-  /// Takes memory for an encoder of the coding, or, if there is too little, of gzip.
+  /// Takes memory for an encoder of the coding, or, if there is too little memory, for an encoder of gzip.
   private static func share(
     of request: IncomingRequest, _ coding: ContentCoding
   ) -> (CodingMemory.Share, ContentCoding)? {
@@ -105,7 +105,7 @@ extension AnswerCoding {
 }
 
 extension StoredResponse {
-  /// The same response with a coded form as its body.
+  /// Returns the same response with a coded form as its body.
   func form(_ body: StoredBody, in coding: ContentCoding) -> StoredResponse {
     StoredResponse(head: head.coded(in: coding), body: body, storedAt: storedAt)
   }

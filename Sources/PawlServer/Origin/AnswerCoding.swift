@@ -38,8 +38,8 @@ enum AnswerCoding {
 
   /// Whether a response to a request with cookies or credentials may be compressed.
   ///
-  /// An attacker who can put text into a page can guess its secrets from its compressed length, byte by byte (BREACH). So with
-  /// `auto` such pages are compressed only if the application compresses them itself.
+  /// An attacker who can put text into a page can guess the page's secrets from its compressed length, byte by byte (BREACH). So
+  /// with `auto`, pages for requests with cookies or credentials are compressed only if the application compresses them itself.
   private static func mayCompressPersonal(_ head: ResponseHead, _ request: IncomingRequest) -> Bool {
     guard RequestFields.isPersonal(request.head.fields) else { return true }
     switch request.route.compression?.credentials {
@@ -64,15 +64,15 @@ enum AnswerCoding {
       && compression.ofAnyType.apply(to: head, length: length)
   }
 
-  /// Whether responses to this request are compressed only where the origin itself compresses those to similar requests.
+  /// Whether responses to this request are compressed only if the origin itself compresses the responses to similar requests.
   static func isSecret(_ request: IncomingRequest, _ compression: RouteCompression) -> Bool {
     compression.credentials == .auto && RequestFields.isPersonal(request.head.fields)
   }
 }
 
 extension AnswerCoding {
-  /// Whether a client that resumes by a date may hold a part of a coded form. The settings and the origin may have been others when
-  /// it got that part, so it must not get a range of the uncompressed content.
+  /// Whether a client that resumes by a date may hold a part of a coded form. The settings or the origin may have been different
+  /// when the client got that part, so the client must not get a range of the uncompressed content.
   static func mayBeHeldCoded(_ fields: Fields, by request: IncomingRequest) -> Bool {
     guard request.namesByDateAlone else { return false }
     return fields.mediaType.map { !CompressedTypes.isCompressedItself($0) } ?? true
@@ -80,8 +80,8 @@ extension AnswerCoding {
 
   /// Makes the tag of a relayed response weak where the client may also get another form of the same content.
   ///
-  /// That is so for a 304 whose tag the client named as a weak one, which may be that of a coded form, and for a response that the
-  /// origin compressed only because this request was to learn (``isToLearn(_:)``).
+  /// There are two such responses: a 304 whose tag the client named as a weak tag, since it may be the tag of a coded form; and a
+  /// response that the origin compressed only because this request was sent to learn (``isToLearn(_:)``).
   static func keepApart(_ head: inout ResponseHead, for request: IncomingRequest) {
     guard request.route.compression != nil else { return }
     let isCodedOnce = request.asksOwnCoding && RepresentationIdentity.codings(head.fields) != nil

@@ -7,7 +7,7 @@ import PawlUpstream
 enum AuthVerdict: Sendable {
   /// 2xx, with the fields of the response.
   case allowed(Fields)
-  /// 4xx: the client gets this response. Of a body that is too long, it gets the beginning.
+  /// 4xx: the client gets this response. If the body is too long, the client gets only its beginning.
   case refused(ResponseHead, body: [UInt8], isWhole: Bool)
   /// Any other status, or no response: the client gets 503.
   case unavailable
@@ -15,7 +15,7 @@ enum AuthVerdict: Sendable {
 
 /// One request to `auth-request`: `GET PATH` on the upstream, with the fields of the client's request.
 final class AuthRequest: OriginExchangeDelegate {
-  /// The longest body of a refusal that is kept, in bytes; a longer one is cut.
+  /// The longest body of a refusal that is kept, in bytes; a longer body is cut.
   static let bodyLimit = 64 << 10
   /// How long pawl waits for the response; the client waits meanwhile.
   static let patience = Duration.seconds(30)
@@ -28,8 +28,8 @@ final class AuthRequest: OriginExchangeDelegate {
   private var body: [UInt8] = []
   private var isBodyWhole = true
 
-  /// Asks the application whether it accepts the upload. `then` is called once, on the request's loop; within this call, with no
-  /// fields, if the route has no `auth-request`.
+  /// Asks the application whether it accepts the upload. `then` is called one time, on the request's loop. If the route has no
+  /// `auth-request`, `then` is called within this call, with `allowed` and no fields.
   /// - Parameter original: the method and target that the application gets in `X-Original-…`; `nil`: the request's own.
   /// - Returns: `nil` when `then` has been called.
   @discardableResult
@@ -113,7 +113,7 @@ final class AuthRequest: OriginExchangeDelegate {
     failed(String(decoding: failure.error.fieldValue, as: UTF8.self))
   }
 
-  /// Ends without a decision: the response is neither 2xx nor 4xx, or did not come.
+  /// Ends without a decision, because the response is neither 2xx nor 4xx, or did not come.
   private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
     if let omitted = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
       request.loop.events.log(
@@ -127,7 +127,8 @@ final class AuthRequest: OriginExchangeDelegate {
   }
 
   /// Calls `then`.
-  /// - Parameter exchange: reads the rest of its response by itself, so that its connection can be used again.
+  /// - Parameter exchange: the exchange that is not cancelled. It reads the rest of its response by itself, so that its
+  ///   connection can be used again.
   private func answer(_ verdict: AuthVerdict, keeping exchange: OriginExchange? = nil) {
     if exchange != nil { origin = nil }
     letGo()

@@ -79,16 +79,16 @@ enum OriginProtocolLearning {
 }
 
 extension ProbeMemory.Key {
-  /// The key of a request's target.
-  /// - Parameter method: the method that creates an upload there; `nil`: that of this request.
+  /// Makes the key of a request's target in ``ProbeMemory``.
+  /// - Parameter method: the method that creates an upload there; `nil`: the method of this request.
   init(_ request: IncomingRequest, as method: Method? = nil) {
     self.init(
       upstream: request.route.upstream.id, route: request.route.name, method: method ?? request.head.method,
       target: request.head.target.isEmpty ? [0x2f] : request.head.target)
   }
 
-  /// The keys of the URL at which an upload was created, from a request to the upload: the directory of its URL, with and
-  /// without the slash at its end.
+  /// Returns the keys of the URL at which an upload was probably created, from a request to the upload: the directory of the
+  /// upload's URL, with and without the slash at its end.
   static func creations(of request: IncomingRequest) -> [Self] {
     guard request.head.method != .post else { return [Self(request)] }
     let path = request.head.target.prefix { $0 != 0x3f }

@@ -21,7 +21,7 @@ enum OriginRequests {
 
   private static func forward(_ fields: inout Fields, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
     let upgrade = keepingUpgrade ? fields.first(.upgrade) : nil
-    // Room for the usual fields below, so that they are added without moving the others again.
+    // Reserve space for the usual fields below, so that they are added without moving the other fields again.
     fields.reserve(bytes: 320, lines: 10)
     HopByHop.strip(&fields)
     fields.removeAll(anyOf: ownWords)
@@ -54,8 +54,8 @@ enum OriginRequests {
     }
   }
 
-  /// Whether the request gets `Via` (RFC 9110 §7.6.3). With the setting `on` it does not when it asks for a content coding: many
-  /// origins do not compress for a request with `Via`, and would send more than without pawl.
+  /// Whether the request gets `Via` (RFC 9110 §7.6.3). With the setting `on`, a request that asks for a content coding does not
+  /// get it: many origins do not compress the response to a request with `Via`, and would send more bytes than without pawl.
   private static func saysVia(_ fields: Fields, _ request: IncomingRequest) -> Bool {
     switch request.route.via {
     case .always: return true
@@ -77,7 +77,7 @@ enum OriginRequests {
 
   private static let tagged = FieldNameSet([.ifRange, .ifNoneMatch])
 
-  /// Removes conditions on tags that pawl minted: the origin does not know them, so they are treated as false.
+  /// Removes conditions on tags that pawl minted. The origin does not know these tags, so the conditions are treated as false.
   private static func removeMintedTags(_ fields: inout Fields) {
     guard fields.mayContain(anyOf: tagged) else { return }
     if case .tag(let tag)? = IfRange(fields), AnswerTags.isMinted(tag) {
@@ -87,7 +87,7 @@ enum OriginRequests {
     if fields.contains(.ifNoneMatch) { fields = MintedConditions.ofRetrieval(fields) { _ in nil } }
   }
 
-  /// Makes the GET for a representation to store: without the client's conditions, ranges and content.
+  /// Makes the GET that fetches a representation to store, without the client's conditions, ranges and content.
   static func fetch(_ request: IncomingRequest) -> RequestHead {
     var fields = request.head.fields
     forward(&fields, request)
@@ -101,8 +101,8 @@ enum OriginRequests {
   ]
   private static let notOfFetches = FieldNameSet(conditions + [.expect])
 
-  /// Removes the fields of upload protocols, which are between the client and pawl (UploadProtocols, "Fields removed before
-  /// delivery").
+  /// Removes the fields of upload protocols, which are meant for pawl and not for the origin (UploadProtocols, "Fields removed
+  /// before delivery").
   static func removeUploadFields(_ fields: inout Fields) {
     DeliveryHead.stripped(&fields)
     for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
@@ -123,7 +123,7 @@ enum OriginRequests {
 }
 
 extension IncomingRequest {
-  /// The request to the origin for the representation to store; made once.
+  /// The request to the origin for the representation to store; made at first use, then kept.
   var asSent: RequestHead {
     if let sentHead { return sentHead }
     let made = OriginRequests.fetch(self)
@@ -131,6 +131,6 @@ extension IncomingRequest {
     return made
   }
 
-  /// The same for a fetch, which keeps the head itself.
+  /// Returns the same head without keeping it, for a fetch, which keeps the head itself.
   func makeSent() -> RequestHead { sentHead ?? OriginRequests.fetch(self) }
 }

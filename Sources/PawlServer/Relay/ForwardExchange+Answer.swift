@@ -3,8 +3,8 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// Giving a relayed response to the client: HEAD gets the fields that a GET would get, and content that was fetched uncompressed is
-/// compressed.
+/// Gives a relayed response to the client. A HEAD request gets the fields that a GET would get, and content that was fetched
+/// uncompressed is compressed.
 extension ForwardExchange {
   /// Gives the response to the client, and compresses its content where the origin was asked for uncompressed content.
   func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
@@ -23,7 +23,7 @@ extension ForwardExchange {
     channel.respond(head, length: coded.length, body: coded.body)
   }
 
-  /// The stored coded form that a GET would get in place of what HEAD asks for.
+  /// The stored coded form that a GET would get instead of the uncompressed content; `nil`: none.
   private func completeForm(of head: ResponseHead) -> (coding: ContentCoding, response: StoredResponse)? {
     guard let agreed, head.status == 200,
       let coding = AnswerCoding.choose(
@@ -33,9 +33,9 @@ extension ForwardExchange {
     return (coding, agreed.form(form, in: coding))
   }
 
-  /// Adds the fields to a HEAD response that a GET would have: pawl's tag, and `Accept-Ranges` for what it would store (RFC
-  /// 9110 §9.3.2).
-  /// - Returns: `false` where the client's `If-Match` is false.
+  /// Adds to a HEAD response the fields that a response to GET would have: pawl's tag, or `Accept-Ranges` if pawl would store the
+  /// response to GET (RFC 9110 §9.3.2).
+  /// - Returns: `false` if the client's `If-Match` does not match.
   func promises(_ head: ResponseHead, _ reply: inout ResponseHead) -> Bool {
     let body = stored.flatMap { $0.head.isAgreed(by: head, total: $0.body.total) ? $0 : nil }
     agreed = body

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlUpstream
 
-/// Sending the request's content to the origin.
+/// Sends the request's content to the origin.
 extension ForwardExchange {
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let intake, state.isHeld || origin != nil else { return true }
@@ -11,7 +11,7 @@ extension ForwardExchange {
       return true
     }
     intake.measure(bytes.count)
-    // Ask before the bytes are copied: with an idle connection they need not be.
+    // Ask for a place before the bytes are copied, because with an idle connection no copy is needed.
     if state.waits, intake.isFast { ask(.upload, atOnce: true) }
     guard state.isHeld || origin != nil else { return true }
     if state.isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
@@ -22,7 +22,7 @@ extension ForwardExchange {
     return goesOn && (state.isHeld || origin?.isWaitingForPlace == true)
   }
 
-  /// `max-upload` in bytes, for content that goes to the origin while it comes. Spooled content was measured before.
+  /// `max-upload` in bytes, for content that goes to the origin while it comes. The size of spooled content was checked before.
   var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
 
   /// Refuses content that is larger than `max-upload`. The request at the origin stays incomplete.
@@ -41,7 +41,7 @@ extension ForwardExchange {
     if state.isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
     waitingTrailers = trailers
     if state.isHeld { return ask(.passThrough) }
-    // The content is complete, so a slow client cannot hold the place any more: ask as a request whose content is here.
+    // The content is complete, so a slow client cannot hold a place any more. Ask again, as a request whose content is here.
     guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
     origin.cancel()
     ask(.passThrough)

@@ -8,10 +8,10 @@ import PawlWire
 /// A request that goes to the origin as it is, and whose response is relayed without storing it: unsafe methods, HEAD, OPTIONS,
 /// upgrades, and conditional requests that only the origin can evaluate.
 ///
-/// A slow client, in sending content or in reading the response, holds no place at the origin (``RequestIntake``,
-/// ``ResponseBuffer``). Beyond the limits of those, backpressure goes both ways.
+/// A client that sends its content or reads the response slowly holds no place at the origin, because ``RequestIntake`` and
+/// ``ResponseBuffer`` buffer the bytes. Beyond the limits of these buffers, the faster side waits for the slower one.
 final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, ResponseBufferSource {
-  /// How long a client that expects `100 (Continue)` waits for the origin's before pawl sends its own.
+  /// How long a client that expects `100 (Continue)` waits for this response from the origin before pawl sends its own.
   private static let continuePatience = Duration.seconds(1)
 
   let request: IncomingRequest
@@ -22,18 +22,19 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
   let spooled: SpooledContent?
   private let isStream: Bool
   var feed: FileFeed?
-  /// Keeps the request's content on its way; `nil`: there is none, or it is spooled.
+  /// Buffers the request's content on its way to the origin; `nil`: there is no content, or it is spooled.
   var intake: RequestIntake?
   var intakeTimer: LoopTimer?
   var waitingTrailers: Fields?
-  /// The bytes of the request's content that came so far.
+  /// The number of bytes of the request's content that came so far.
   var received: UInt64 = 0
   private let answer: ResponseBuffer
   private(set) var trailers = Fields()
   private(set) var isLive = false
-  /// The stored response that a GET would get, if the origin still has the same: HEAD gets its tag.
+  /// The stored response that a GET would get if the origin's representation is unchanged. A HEAD request then gets the tag of
+  /// this response.
   var stored: StoredResponse?
-  /// The same, once the origin's response agrees with it.
+  /// The same as ``stored``, if the origin's response has agreed with it; else `nil`.
   var agreed: StoredResponse?
   private var continueTimer: LoopTimer?
   private var keptAnswer: StoredPostResponse?
@@ -41,9 +42,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
   weak var consumer: (any BodyConsumer)?
 
   /// - Parameters:
-  ///   - reason: why the request is passed on, for Cache-Status; `nil`: Cache-Status does not say.
+  ///   - reason: why the request is passed on, for Cache-Status; `nil`: no Cache-Status is added.
   ///   - content: the request's content, if it has been spooled.
-  ///   - isStream: whether the origin gets the content while it comes.
+  ///   - isStream: whether the origin gets the content while the content comes from the client.
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?,
     content: SpooledContent? = nil, isStream: Bool = false
@@ -68,8 +69,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     holdBack(!isStream && request.route.buffersRequests && RequestIntake.waits(request.head))
   }
 
-  /// Holds the request back: until its content is here, or, with `waits == false`, for one turn of the loop, since content
-  /// may have come with the head.
+  /// Holds the request back until its content is here. With `waits == false`, holds it back for one turn of the loop only, since
+  /// content may have come with the head.
   private func holdBack(_ waits: Bool) {
     state.holds(waits: waits)
     let intake = RequestIntake(for: request, spills: waits)
@@ -81,7 +82,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     }
   }
 
-  /// Starts a timer: a client that sends nothing for ``RequestIntake/silence`` may be waiting for the origin's response.
+  /// Starts a timer at whose end the request is sent: a client that sends nothing for ``RequestIntake/silence`` may be waiting
+  /// for the origin's response.
   private func expectContent() {
     let timer = request.loop.loop.makeTimer { [weak self] in
       if self?.state.isHeld == true { self?.ask(.upload) }
@@ -113,7 +115,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     if use == .upload, !state.isConnected { watchQueue() }
   }
 
-  /// Gathers the content of a request that waits long for a place.
+  /// Lets the content go to a file if the request waits longer than ``RequestIntake/patience`` for a place.
   private func watchQueue() {
     intake?.spills = false
     let timer = request.loop.loop.makeTimer { [weak self] in
@@ -184,7 +186,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     }
   }
 
-  /// Asks for the whole representation instead: no byte of this response may be put behind what the client holds.
+  /// Asks for the complete representation instead, because the client must not append bytes of this response to the part that it
+  /// holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
     state.restarts()
@@ -217,7 +220,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) { broke(failure.error) }
 
-  /// Ends the exchange with an error: the response does not come, or breaks off.
+  /// Ends the exchange with an error, because the response does not come or breaks off.
   func broke(_ error: ProxyError) {
     originEnds()
     continueTimer?.cancel()
@@ -258,8 +261,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
 
   func finish() { letGo() }
   func clientLeft() { letGo() }
-  /// The response has been sent. A rest that the origin still sends is read and dropped by its exchange, so that the
-  /// connection can be used again.
+  /// Called when the response has been sent. If the origin still sends bytes, the ``OriginExchange`` reads and drops them, so
+  /// that the connection can be used again.
   func responseSent() { continueTimer?.cancel() }
 
   func letGo() {
@@ -273,7 +276,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     feed = nil
   }
 
-  /// Forgets the exchange with the origin: it is over, or its response is of no use.
+  /// Forgets the exchange with the origin, because the exchange is over or its response is of no use.
   func originEnds() {
     origin = nil
     state.originEnds()

@@ -1,14 +1,14 @@
 import PawlHTTP
 
-/// The states of a forwarded request and of its response; either may be over first. Pure, and without references: it is read for
-/// every piece of content.
+/// The states of a forwarded request and of its response; either may be over first. Pure, and without references, because the
+/// state is read for every piece of content.
 struct ForwardState: Equatable {
   /// The request, on its way to the origin.
   enum Asking: Hashable {
     case fresh
     /// The request is not sent yet: its content has to come first, or, if `waits` is false, this turn of the loop has to end.
     case held(waits: Bool)
-    /// It waits for a place at the origin.
+    /// The request waits for a place at the origin.
     case asked
     case connected
     /// The exchange with the origin is over.
@@ -18,11 +18,11 @@ struct ForwardState: Equatable {
   /// The response, on its way to the client.
   enum Answer: Hashable {
     case awaited
-    /// Its head is here, and goes to the client unless something goes wrong before.
+    /// The response's head is here, and goes to the client unless the exchange fails before.
     case coming
     case ended
     case failed(Failure)
-    /// It is dropped: no client gets it.
+    /// The response is dropped: no client gets it.
     case dropped
   }
 
@@ -45,7 +45,7 @@ struct ForwardState: Equatable {
   init(_ asking: Asking = .fresh, _ answer: Answer = .awaited) { (self.asking, self.answer) = (asking, answer) }
 
   var isHeld: Bool { if case .held = asking { true } else { false } }
-  /// Whether the request's content is gathered before the request is sent.
+  /// Whether the request's content is buffered before the request is sent.
   var waits: Bool { asking == .held(waits: true) }
   var isConnected: Bool { asking == .connected }
   /// Whether the client still gets the head that came.
@@ -60,7 +60,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// Asks for a place at the origin; again, too, for another kind of place.
+  /// Notes that the request asks for a place at the origin. It may ask again, for another kind of place.
   @discardableResult
   mutating func asks() -> Bool {
     switch asking {
@@ -77,7 +77,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// Begins again: the origin's response is of no use.
+  /// Begins again, because the origin's response is of no use.
   @discardableResult
   mutating func restarts() -> Bool {
     guard asking == .connected, answer == .awaited else { return false }
@@ -85,7 +85,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// The exchange with the origin ends: its response is complete, or of no use.
+  /// Notes that the exchange with the origin ends.
   mutating func originEnds() { asking = .over }
 
   // MARK: - The answer
@@ -104,7 +104,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// The response fails: the client sees that it is cut.
+  /// Notes that the response fails. The client sees that the response is cut.
   @discardableResult
   mutating func answerFails(_ failure: Failure) -> Bool {
     switch answer {

@@ -4,7 +4,7 @@ import PawlHTTP
 extension LoopServices {
   /// Invalidates the stored responses that a successful unsafe request may have changed (RFC 9111 §4.4).
   ///
-  /// Calls `done` when that is done: within this call, unless something has to be read from the catalogue first.
+  /// Calls `done` afterwards: within this call, unless something has to be read from the catalogue first.
   func invalidate(after request: IncomingRequest, answer: ResponseHead, then done: @escaping () -> Void) {
     var waiting = 1
     let oneDone = {

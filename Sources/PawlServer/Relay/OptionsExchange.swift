@@ -3,8 +3,9 @@ import PawlLoop
 import PawlUpload
 import PawlUpstream
 
-/// OPTIONS on a target of a route that takes uploads: the origin's response with the fields that pawl adds (UploadProtocols,
-/// "Discovery and cancellation", "tus", "tus and CORS"). Where the origin does not support OPTIONS, pawl responds by itself.
+/// Handles OPTIONS on a route that takes uploads. The client gets the origin's response with the fields that pawl adds
+/// (UploadProtocols, "Discovery and cancellation", "tus", "tus and CORS"). If the origin does not support OPTIONS, pawl responds
+/// by itself.
 final class OptionsExchange: Exchange, OriginExchangeDelegate {
   /// The longest content that is relayed, in bytes.
   private static let bodyLimit = 1 << 20
@@ -70,8 +71,8 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     reply(OptionsAnswer.joined(answer, request), body)
   }
 
-  /// Responds although the origin broke off. Uploads are taken even while the origin is down, and for a preflight the head is
-  /// enough. Other content is cut where the origin broke off.
+  /// Responds although the origin broke off. If no head came, or for a preflight, pawl responds by itself, because uploads are
+  /// accepted even while the origin is down. Any other response is cut where the origin broke off.
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard !channel.hasResponded else { return }
@@ -97,8 +98,8 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
 
 /// The response to OPTIONS.
 enum OptionsAnswer {
-  /// Whether pawl responds by itself instead of relaying this status: the origin does not support OPTIONS. Any refusal of a
-  /// preflight counts, too, if pawl can answer it: a preflight carries no credentials, so origins often refuse it.
+  /// Whether pawl responds by itself instead of relaying this status, because the origin does not support OPTIONS. Also `true`
+  /// for any refusal of a preflight that pawl can answer: a preflight carries no credentials, so origins often refuse it.
   static func isOwn(instead status: Int, _ request: IncomingRequest) -> Bool {
     switch status {
     case 404, 405, 501: true
@@ -107,7 +108,7 @@ enum OptionsAnswer {
     }
   }
 
-  /// pawl's own response. The status is 200, not 204: PhotoKit requires that.
+  /// pawl's own response. The status is 200, not 204, because Apple's PhotoKit requires 200.
   static func own(_ request: IncomingRequest) -> ResponseHead {
     var head = ResponseHead(status: 200)
     head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
@@ -139,7 +140,7 @@ enum OptionsAnswer {
     return uploads.cors.preflight(request.head.fields)
   }
 
-  /// Adds a field. A field of the origin stays; a list gets the elements that it lacks.
+  /// Adds a field, unless the origin has sent it. With `joining`, the origin's list gets the elements that it lacks.
   private static func put(_ name: Bytes, _ value: Bytes, joining: Bool, into fields: inout Fields) {
     guard let present = fields.combined(named: name) else { return fields.append(named: name, value) }
     guard joining else { return }

@@ -3,8 +3,9 @@ import PawlHTTP
 import PawlLoop
 import PawlUploadStore
 
-/// A first in, first out buffer in an encrypted file without a name, for bytes that come faster than they are taken. Its bytes
-/// count for the client. Belongs to one loop, and never lets it wait for the disk.
+/// A first in, first out buffer in an encrypted file without a name, for bytes that come faster than they are taken. The bytes in
+/// the file count against the client's share. Belongs to one loop, which does not wait for the disk: slow reads and writes are
+/// done in the pool.
 final class Overflow {
   enum Supply {
     case bytes([UInt8])
@@ -16,9 +17,9 @@ final class Overflow {
     case failed
   }
 
-  /// The most bytes that wait in memory while earlier ones are written.
+  /// The most bytes that wait in memory while earlier bytes are written.
   static let memoryLimit = 256 << 10
-  /// The part of them that is not counted for the client.
+  /// The number of bytes in memory that do not count against the client's share.
   static let free = 16 << 10
   /// The most bytes read or written at a time.
   private static let piece = 64 << 10
@@ -31,7 +32,7 @@ final class Overflow {
   /// Called when work in the pool has ended. Set by the holder of this object.
   var changed: (() -> Void)?
 
-  /// Bytes in memory, behind those in the file.
+  /// Bytes in memory, which come after those in the file.
   private var tail = ChunkQueue()
   private var memory = TransferMemory()
   private let who: () -> UInt64
@@ -42,7 +43,7 @@ final class Overflow {
   private var isBusy = false
   private var isFull = false
   private var isBroken = false
-  /// Bytes that found no room on the disk; they come behind those in the file.
+  /// Bytes that could not be written, for instance because the disk is full. They come after those in the file.
   private var stuck: [UInt8] = []
   /// Bytes that the pool has read, still encrypted.
   private var fetched: [UInt8]?
@@ -60,7 +61,8 @@ final class Overflow {
 
   deinit { memory.giveBack(on: loop) }
 
-  /// Makes a file counted for the request's client. `nil`, too, if its route has no space for such files.
+  /// Makes a file whose bytes count for the request's client. `nil`: no file could be made, or the request's route has no space
+  /// for such files.
   convenience init?(for request: IncomingRequest, limit: UInt64) {
     guard let space = request.route.bufferSpace else { return nil }
     let client = UploadClient.counted(request.clientAddress)
@@ -70,13 +72,13 @@ final class Overflow {
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
   /// The number of bytes written to the file, including those read since.
   var count: UInt64 { written }
-  /// Whether there is room for more. After ``append(_:)`` returned `false`, look again whenever bytes were taken or `changed`
+  /// Whether the caller may append more. After ``append(_:)`` returned `false`, look again whenever bytes were taken or `changed`
   /// was called.
   var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit && !memory.isDenied }
   /// Whether no more bytes are written to the file, because it is full or broken.
   var isAtLimit: Bool { isFull || isBroken }
 
-  /// Takes all bytes. `false`: the caller brings no more for now.
+  /// Takes all the bytes. `false`: the caller has to wait before it appends more (``takesMore``).
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     tail.append(bytes)
     writeOut()
@@ -84,7 +86,7 @@ final class Overflow {
     return takesMore
   }
 
-  /// Writes the waiting bytes, as far as the limits allow.
+  /// Writes as many of the waiting bytes as the limits allow.
   private func writeOut() {
     defer { if tail.count <= Self.free, !memory.isEmpty { memory.giveBack(on: loop) } }
     while !isBusy, !isFull, !isBroken, !tail.isEmpty {
@@ -120,7 +122,7 @@ final class Overflow {
 
   private func wrote(_ took: Duration?, _ bytes: [UInt8]) {
     guard let took else {
-      // The disk is full: the bytes stay in memory, and no more are written.
+      // The write failed, so these bytes stay in memory, and no more are written.
       (stuck, isFull) = (bytes, true)
       return
     }

@@ -4,7 +4,7 @@ import PawlUpload
 
 /// The content of a request between the client and the origin.
 ///
-/// While the request has no place at the origin, its content is gathered here: in memory, as far as the ``BufferMemory`` has room,
+/// While the request has no place at the origin, its content is buffered here: in memory while the ``BufferMemory`` allows it,
 /// then in an ``Overflow`` of at most `max-request-buffer`. So a slow client holds no place that other requests wait for.
 final class RequestIntake {
   enum Supply {
@@ -16,9 +16,10 @@ final class RequestIntake {
     case failed
   }
 
-  /// The most bytes gathered in memory.
+  /// The most bytes buffered in memory.
   static let memoryLimit = 256 << 10
-  /// The part of them that is not counted for the client, for a connection of HTTP/1.1 and for a stream of HTTP/2.
+  /// The number of bytes in memory that do not count against the client's share: on a connection of HTTP/1.1, and on a stream of
+  /// HTTP/2.
   static let free = (connection: 16 << 10, stream: 4 << 10)
   /// The number of bytes that have to come within ``proofTime`` to count as fast: 4 MiB/s. A request with fast content is
   /// sent at once.
@@ -26,7 +27,8 @@ final class RequestIntake {
   static let proofTime = Duration.milliseconds(32)
   /// How long a request waits for a place before its content may be written to a file.
   static let patience = Duration.milliseconds(100)
-  /// A client that sends nothing for this time is assumed to wait for a response.
+  /// The longest silence of a client while its request is held back. Then the request is sent, since the client may wait for a
+  /// response.
   static let silence = Duration.seconds(3)
 
   private let request: IncomingRequest
@@ -38,11 +40,11 @@ final class RequestIntake {
     didSet { if spills, memory.isDenied, overflow == nil, canSpill, !hasNoFile { overrun() } }
   }
   private var hasNoFile = false
-  /// Whether the content has come fast, at least once (``proof``).
+  /// Whether any part of the content has come fast (``proof``).
   private(set) var isFast = false
   private var counted = 0
   private var since: Monotonic
-  // Safe: the holder keeps this object alive, and nothing else keeps it for longer than a call.
+  // Safe: only the holder retains this object for longer than a call. So the holder is alive whenever it is used here.
   unowned(unsafe) var holder: ForwardExchange?
 
   init(for request: IncomingRequest, spills: Bool) {
@@ -54,18 +56,19 @@ final class RequestIntake {
 
   deinit { memory.giveBack(on: request.loop) }
 
-  /// Whether no more can be gathered.
+  /// Whether no more content can be buffered.
   var isAtLimit: Bool { overflow?.isAtLimit ?? (isFull && (hasNoFile || !canSpill)) }
 
   /// Whether the client may send more.
   var takesMore: Bool { overflow?.takesMore ?? (!isFull || spills && canSpill && !hasNoFile) }
 
-  /// Whether memory has no room for more of it.
+  /// Whether no more content can be buffered in memory.
   private var isFull: Bool { queue.count >= Self.memoryLimit || memory.isDenied }
 
   private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
 
-  /// Takes all bytes, which the caller has passed to ``measure(_:)`` before. `false`: the caller brings no more for now.
+  /// Takes all the bytes, which the caller has passed to ``measure(_:)`` before. `false`: the caller has to wait before it passes
+  /// more.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = queue.count + bytes.count
     let isStream = request.head.version == .http2
@@ -78,7 +81,7 @@ final class RequestIntake {
     return overflow.append(bytes)
   }
 
-  /// Makes room for counted bytes, in memory or in a file.
+  /// Makes space, in memory or in a file, for the bytes beyond ``free``.
   private func makeRoom(_ counted: Int, beyondLimit: Bool) {
     if beyondLimit, spills, canSpill, !hasNoFile { overrun() }
     guard overflow == nil, !memory.hold(counted, for: request) else { return }
@@ -102,7 +105,7 @@ final class RequestIntake {
     overflow?.changed = { [weak self] in self?.holder?.intakeChanged() }
     hasNoFile = overflow == nil
     guard let overflow, memory.isDenied else { return }
-    // The bytes are in memory because there was no file.
+    // These bytes are in memory beyond the limits, because no file was allowed before. Move them to the file.
     while let (bytes, range) = queue.next(limit: .max) {
       _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
@@ -133,10 +136,11 @@ final class RequestIntake {
     overflow = nil
   }
 
-  /// Whether a request is sent only once its content is here, as far as its head shows.
+  /// Whether a request waits until its content is here. Decided from the head alone.
   ///
-  /// It is sent at once if the origin may respond to, or store, the content while it comes: content without an announced length, a
-  /// request that expects `100 (Continue)`, is incremental or gRPC, or belongs to an upload protocol that can resume.
+  /// A request is sent at once if the origin may use its content before all of it has come: if it has no Content-Length, has
+  /// `Expect: 100-continue`, `Incremental: ?1` or `Content-Range`, is gRPC or an upgrade, or belongs to a protocol for resumable
+  /// uploads.
   static func waits(_ head: RequestHead) -> Bool {
     guard case .length(let count) = head.framing, count > 0 else { return false }
     return SpooledForwardExchange.takes(head) && !head.fields.mayContain(anyOf: streamed)

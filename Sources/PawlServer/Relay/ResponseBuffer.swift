@@ -1,9 +1,9 @@
 import PawlHTTP
 import PawlLoop
 
-/// The exchange that fills an ``ResponseBuffer`` and holds it.
+/// The exchange that fills a ``ResponseBuffer`` and keeps it alive.
 protocol ResponseBufferSource: AnyObject {
-  /// Called after a `pause`, when the origin may go on.
+  /// Called after a `pause`, when the origin may send more.
   func bufferTakesMore()
   /// Called when the buffer has bytes for the reader again.
   func bufferIsReady()
@@ -11,19 +11,20 @@ protocol ResponseBufferSource: AnyObject {
 
 /// A buffer between the origin and the client for the content of a response that is not stored.
 ///
-/// A client that keeps up is served from memory, and the origin waits for it. For a slow client, or where the ``BufferMemory`` has
-/// no room, the response is read at the origin's speed into an ``Overflow``, so that its place at the upstream is free soon: up to
-/// ``calmLimit``, and while the upstream's places are scarce up to `max-response-buffer`. Beyond that, the origin waits for the
-/// client.
+/// A client that keeps up is served from memory; at ``highWater`` bytes, the origin waits for the client. If the client is slow,
+/// or the ``BufferMemory`` is used up, the response is read at the origin's speed into an ``Overflow``, so that the place at the
+/// upstream is soon free. The overflow takes up to ``calmLimit`` bytes, or up to `max-response-buffer` while the upstream's
+/// places are scarce. Beyond this limit, the origin waits for the client.
 final class ResponseBuffer {
-  /// The number of bytes in memory at which the origin waits; it goes on at ``lowWater``.
+  /// The number of bytes in memory at which the origin has to wait. At ``lowWater``, it may go on.
   static let highWater = 256 << 10
   static let lowWater = 64 << 10
-  /// Bytes in memory that are not counted for the client, for a connection of HTTP/1.1 and for a stream of HTTP/2.
+  /// The number of bytes in memory that do not count against the client's share: on a connection of HTTP/1.1, and on a stream of
+  /// HTTP/2.
   static let free = (connection: 32 << 10, stream: 4 << 10)
   /// The most bytes that a slow reader is given at a time.
   private static let slowPiece = 16 << 10
-  /// A reader counts as slow when it has not made room within this time.
+  /// A reader counts as slow if, after this time, more than ``lowWater`` bytes still wait for it in memory.
   static let patience = Duration.milliseconds(100)
 
   /// The most bytes in the file while the upstream's places are not scarce.
@@ -39,7 +40,7 @@ final class ResponseBuffer {
   private(set) var isPaused = false
   private var pausedAt = Monotonic(nanoseconds: 0)
   private var timer: LoopTimer?
-  // Safe: the holder keeps this buffer alive, and nothing else keeps it for longer than a call.
+  // Safe: only the holder retains this buffer for longer than a call. So the holder is alive whenever it is used here.
   unowned(unsafe) var holder: (any ResponseBufferSource)?
 
   init(for request: IncomingRequest) { self.request = request }
@@ -51,14 +52,14 @@ final class ResponseBuffer {
   /// Whether more bytes may be in the file.
   var hasOverflow: Bool { overflow != nil }
 
-  /// Takes all bytes. `pause`: the caller brings no more until ``ResponseBufferSource/bufferTakesMore()``.
+  /// Takes all the bytes. `pause`: the caller has to wait for ``ResponseBufferSource/bufferTakesMore()`` before it passes more.
   func append(_ bytes: UnsafeRawBufferPointer) -> Flow {
     if let overflow {
       let takesMore = overflow.append(bytes)
       let isInPace = request.loop.spillPace.take(bytes.count, at: request.loop.loop.now)
       if takesMore, mayGrow, isInPace { return .goOn }
       isPaused = true
-      // Look again later: requests may come to wait for a place.
+      // Look again later: by then, requests may wait for a place at the upstream, and the file may grow.
       if takesMore { timer?.schedule(after: mayGrow ? SpillPace.stretch : Self.patience) }
       return .pause
     }
@@ -72,7 +73,7 @@ final class ResponseBuffer {
 
   private var free: Int { request.head.version == .http2 ? Self.free.stream : Self.free.connection }
 
-  /// Moves the bytes to a file at once, because memory has no room for them.
+  /// Moves the bytes to a file at once, because the limits of memory do not allow more.
   private func spillAtOnce() -> Flow {
     if !isPaused { paused() }
     if canSpill { spill() }
@@ -105,7 +106,7 @@ final class ResponseBuffer {
     if !timer.isScheduled { timer.schedule(after: Self.patience) }
   }
 
-  /// Whether the file may grow, ahead of the reader.
+  /// Whether more bytes may go to the file before the reader takes some.
   private var mayGrow: Bool {
     guard let overflow, overflow.count >= Self.calmLimit else { return true }
     return request.route.upstream.isCrowded
@@ -157,7 +158,7 @@ final class ResponseBuffer {
     }
   }
 
-  /// Drops the file: the reader has all bytes, and may keep up from now on.
+  /// Drops the file, because the reader has all its bytes, and may keep up from now on.
   private func caughtUp() {
     overflow = nil
     goOn()

@@ -6,7 +6,7 @@ import PawlUpstream
 
 /// An ordinary upload that is spooled in full before the origin gets it (`plain-uploads = spool`).
 ///
-/// A slow client does not occupy the origin, and a broken upload never reaches it. The complete one becomes a
+/// A slow client does not occupy the origin, and a broken upload never reaches it. A complete upload becomes a
 /// ``ForwardExchange`` with a known length.
 final class SpooledForwardExchange: Exchange {
   private let request: IncomingRequest
@@ -23,7 +23,7 @@ final class SpooledForwardExchange: Exchange {
     (self.request, self.channel, self.spool, self.maxUpload) = (request, channel, spool, maxUpload)
   }
 
-  /// Whether the request's content may be spooled: not that of upgrades, gRPC, and other requests that are streams.
+  /// Whether the request's content may be spooled. `false` for upgrades, gRPC, and other requests whose content is a stream.
   static func takes(_ head: RequestHead) -> Bool {
     switch head.framing {
     case .none, .length(0), .untilClose: return false
@@ -63,7 +63,7 @@ final class SpooledForwardExchange: Exchange {
     return take(bytes)
   }
 
-  /// Writes a piece of content. `false`: the caller brings no more until it is written.
+  /// Writes a piece of content. `false`: the caller has to wait before it passes more, until this piece is written.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let content else { return true }
     if let maxUpload, content.count + UInt64(bytes.count) > maxUpload {
@@ -75,8 +75,8 @@ final class SpooledForwardExchange: Exchange {
     return true
   }
 
-  /// Writes in the pool, because the disk is slow: this upload waits, and the loop does not.
-  /// - Returns: `false` when the pool has stopped: nothing is written by it.
+  /// Writes in the pool, because the disk is slow. So this upload waits for the disk, but the loop does not.
+  /// - Returns: `false` if the pool has stopped and writes nothing.
   private func writeInPool(_ bytes: [UInt8], to content: SpooledContent) -> Bool {
     let (loop, clock) = (request.loop, request.loop.loop.clock)
     let isBegun = loop.pool.run({ bytes.withUnsafeBytes { content.append($0, by: clock) } }, then: loop.loop) {
@@ -92,7 +92,7 @@ final class SpooledForwardExchange: Exchange {
     return isBegun && flow.writes()
   }
 
-  /// - Parameter result: how long the write took, or why there was no room.
+  /// - Parameter result: how long the write took, or why the bytes were refused.
   private func wasWritten(_ result: Result<Duration, UploadStoreRefusal>) {
     if case .failure(let refusal) = result, content != nil {
       request.loop.shared.failures.noteUpload(refusal.why, request)

@@ -5,7 +5,8 @@ import PawlWire
 
 /// The response to a POST that is stored because it is also the response to a GET of the same URL (RFC 9110 §9.3.3).
 ///
-/// The client gets it unchanged. Only small ones are stored: no fill could fetch the rest of one that broke off.
+/// The client gets the response unchanged. Only small responses are stored, because no fill could fetch the rest of a response
+/// that broke off.
 final class StoredPostResponse {
   /// The longest content that is stored, in bytes.
   static let limit: UInt64 = 1 << 20
@@ -14,7 +15,7 @@ final class StoredPostResponse {
   private let store: CacheStore
   /// The resource; it stays in the index as long as this object lives.
   private let resource: Resource
-  /// The resource's count of invalidations after the one by this POST.
+  /// The resource's number of invalidations, read after the invalidation by this POST; `nil` before.
   private var began: UInt64?
   private var isWhole = false
   private let asSent: RequestHead
@@ -23,7 +24,7 @@ final class StoredPostResponse {
   private let length: UInt64
   private var content: [UInt8] = []
 
-  /// `nil` for a response that other clients may not have, or that is too long.
+  /// Returns `nil` for a response that other clients may not have, or that is too long.
   /// - Parameter requestTime: when the request was sent; wall clock, seconds since 1970.
   init?(to request: IncomingRequest, _ answer: ResponseHead, _ framing: BodyFraming, requestTime: Int64) {
     let now = request.loop.loop.wallSeconds
@@ -54,7 +55,7 @@ final class StoredPostResponse {
 
   private static let conditions = FieldNameSet(OriginRequests.conditions)
 
-  /// Called when the POST has invalidated what was stored before. Any later invalidation also concerns this response.
+  /// Called when the POST has invalidated what was stored before. Any later invalidation also makes this response invalid.
   func invalidated() {
     began = resource.withLock { $0.invalidations }
     if isWhole { publish() }
@@ -69,7 +70,7 @@ final class StoredPostResponse {
   }
 
   private func publish() {
-    // The catalogue is read first, as for the invalidation, which comes before this.
+    // The resource has to be loaded from the catalogue first. The invalidation, which comes before this, may have done so.
     store.load(resource, on: request.loop.loop) { [self] in
       store.createBody(expected: length, total: length, on: request.loop.loop) { [self] body in
         guard let body, began == resource.withLock({ $0.invalidations }) else { return }

@@ -9,18 +9,18 @@ struct TransferMemory {
   private var lent = 0
   private var taken = 0
   private var client: UInt64 = 0
-  /// Whether the transfer holds more than there was room for.
+  /// Whether the transfer holds more memory than the limits allow.
   private(set) var isDenied = false
 
   var isEmpty: Bool { lent + taken == 0 && !isDenied }
 
-  /// Takes memory until `count` bytes are held. `false`: there is no room for them. Cheap if they are held already, or the loop's
-  /// allowance has them.
+  /// Takes memory until `count` bytes are held. `false`: the limits do not allow it. The call is cheap if the bytes are held
+  /// already, or fit into the loop's allowance.
   mutating func hold(_ count: Int, for request: IncomingRequest) -> Bool {
     hold(count, on: request.loop) { PlaceMarks.client(of: request) }
   }
 
-  /// The same for a client without a request.
+  /// Does the same for a client without a request.
   /// - Parameter who: returns the client's mark (``PlaceMarks``).
   mutating func hold(_ count: Int, on loop: LoopServices, _ who: () -> UInt64) -> Bool {
     let more = count - lent - taken
@@ -40,7 +40,8 @@ struct TransferMemory {
     return true
   }
 
-  /// Records that the transfer holds more than there was room for. Until it gives that back, the loop reads little at a time.
+  /// Records that the transfer holds more memory than the limits allow. Until the transfer gives its memory back, the loop reads
+  /// little at a time.
   mutating func holdsMore(on loop: LoopServices) {
     guard !isDenied else { return }
     isDenied = true

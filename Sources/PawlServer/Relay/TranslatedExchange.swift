@@ -4,7 +4,7 @@ import PawlHTTP
 import PawlLoop
 
 /// An unsafe request with a condition on a tag that pawl minted: the tag is replaced by the origin's validator of the same body,
-/// and the request goes on like any other. If that has to be read from disk, the request's content waits.
+/// and the request goes on like any other. If the validator has to be read from disk, the request's content waits.
 final class TranslatedExchange: Exchange {
   private let request: IncomingRequest
   private let channel: any ResponseChannel
@@ -46,7 +46,7 @@ final class TranslatedExchange: Exchange {
     feed()
   }
 
-  /// Passes on the content that came meanwhile.
+  /// Passes on the content that came before the next exchange was made.
   private func feed() {
     guard let next, !isOver else { return }
     let bytes = pending
@@ -87,7 +87,7 @@ extension Resource {
 }
 
 extension StoredResponse {
-  /// Whether the opaque part of a tag names the whole body or a coded form of it.
+  /// Whether the opaque part of a tag names the complete body, or a complete coded form of it.
   func isNamed(by tag: EntityTag) -> Bool {
     body.tagLimit(tag.opaque) == .max || body.form(namedBy: tag.opaque)?.limit == .max
   }

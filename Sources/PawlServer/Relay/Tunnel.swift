@@ -1,8 +1,8 @@
 import PawlHTTP
 import PawlLoop
 
-/// A tunnel after a 101, or its counterpart in HTTP/2. It passes bytes both ways until both sides have ended, with
-/// backpressure.
+/// A tunnel after a 101 response, or over a stream of HTTP/2 (RFC 8441). It passes bytes in both directions until both sides have
+/// ended, with backpressure.
 final class Tunnel {
   private let client: TunnelEnd
   private let origin: TunnelEnd
@@ -32,7 +32,7 @@ final class Tunnel {
     origin.stream.startReading()
   }
 
-  /// Ends both sides; if one of them broke, the other is reset, so that the break is visible there.
+  /// Ends both sides. If one side broke, both are reset, so that the other peer sees the break.
   func over(isBroken: Bool = false) {
     guard !isOver else { return }
     isOver = true

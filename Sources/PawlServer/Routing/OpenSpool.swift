@@ -1,7 +1,7 @@
 import PawlConfig
 import PawlUploadStore
 
-/// An open spool: its settings, its uploads, and the other files that have room in its directory.
+/// An open spool: its settings, its uploads, and the other files in its directory.
 struct OpenSpool: Sendable {
   let settings: SpoolSettings
   let store: UploadStore

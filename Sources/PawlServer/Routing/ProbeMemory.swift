@@ -5,20 +5,21 @@ import PawlTLS
 import PawlUploadStore
 import PawlUpstream
 
-/// Remembers which upload protocols origins speak themselves, by route and path. Bounded.
+/// Remembers which upload protocols origins speak themselves, by route and path. Keeps at most ``limit`` entries.
 struct ProbeMemory: Sendable {
   /// The most entries; the oldest is dropped first.
   static let limit = 4096
   static let lifetime = Duration.seconds(600)
-  /// How long the earlier result, or none, is used for an origin that did not answer OPTIONS.
+  /// How long the earlier result, or "no protocol" if there is none, is used for an origin that did not answer OPTIONS.
   static let uncertainLifetime = Duration.seconds(60)
-  /// How long a lesson from other responses of the origin outweighs a response to OPTIONS that shows nothing.
+  /// How long a lesson counts: another response of the origin has shown that the origin speaks tus. A lesson outweighs a response
+  /// to OPTIONS that shows nothing.
   static let lessonLifetime = Duration.seconds(86_400)
 
   struct Key: Hashable, Sendable {
     let upstream: ObjectIdentifier
     let route: String
-    /// The path of a POST; for other methods its directory, since each PUT may create a new path.
+    /// The path of a POST; for other methods the directory of the path, since each PUT may create a new path.
     let path: [UInt8]
 
     init(upstream: ObjectIdentifier, route: String, method: Method, target: Bytes) {
@@ -28,10 +29,10 @@ struct ProbeMemory: Sendable {
       self.path = path.count <= Self.pathLimit ? Array(path) : SHA256.digest(Array(path))
     }
 
-    /// The length in bytes above which the hash of a path is kept instead.
+    /// The length in bytes of the longest path that is kept itself; of a longer path the hash is kept.
     private static let pathLimit = 512
 
-    /// The key for the creation of an upload that now goes by this route.
+    /// Makes the key for the request that created an upload, which now goes on by this route.
     init(_ origin: UploadOrigin, _ route: RouteSettings) {
       self.init(
         upstream: route.upstream.id, route: route.name, method: origin.head.method,
@@ -45,7 +46,7 @@ struct ProbeMemory: Sendable {
 
     init() {}
 
-    /// Whether a response with this status shows what the origin speaks. One of an overloaded origin does not.
+    /// Whether a response with this status shows what the origin speaks. A response of an overloaded origin does not.
     static func isCertain(status: Int) -> Bool {
       switch status {
       case 408, 429, 502, 503, 504: false
@@ -53,8 +54,8 @@ struct ProbeMemory: Sendable {
       }
     }
 
-    /// Reads the protocols from a response: tus 1.0.0 announces its versions, also when it refuses a request; the IETF drafts
-    /// announce their limits or the media type of an append.
+    /// Reads the protocols from a response. An origin that speaks tus 1.0.0 announces its versions, even if it refuses the
+    /// request; one that speaks an IETF draft announces its limits or the media type of an append.
     init(_ head: ResponseHead) {
       let fields = head.fields
       tus =
@@ -75,7 +76,7 @@ struct ProbeMemory: Sendable {
     var number: UInt64
     /// Whether the answer is from the origin itself.
     var isSaid: Bool
-    /// The end of a lesson: other responses of the origin have shown that it speaks tus.
+    /// The time at which the lesson ends (``lessonLifetime``); `nil`: no lesson.
     var lesson: Monotonic?
     /// Whether the lesson is only from a refusal, which may have had another reason.
     var isDoubtful = false
@@ -96,7 +97,7 @@ struct ProbeMemory: Sendable {
   func lastSaid(for key: Key) -> Answer? { entries[key].flatMap { $0.isSaid ? $0.answer : nil } }
 
   /// Stores an answer.
-  /// - Parameter isCertain: whether the origin itself has answered. Otherwise its earlier answer stays.
+  /// - Parameter isCertain: whether the origin itself has answered. If not, the origin's earlier answer stays.
   mutating func remember(_ answer: Answer, for key: Key, isCertain: Bool, at now: Monotonic) {
     let until = now.advanced(by: isCertain ? Self.lifetime : Self.uncertainLifetime)
     var entry = Entry(answer: answer, until: until, number: 0, isSaid: isCertain)
@@ -110,8 +111,9 @@ struct ProbeMemory: Sendable {
   }
 
   /// Stores that the origin speaks tus, as its response to another request has shown.
-  /// - Parameter isSaid: whether its fields showed it; `false`: a refusal, which may have had another reason.
-  /// - Returns: whether that was not known.
+  /// - Parameter isSaid: whether the response's fields showed tus; `false`: only a refusal did, which may have had another
+  ///   reason.
+  /// - Returns: whether that was unknown until now.
   mutating func teach(tus key: Key, isSaid: Bool, at now: Monotonic) -> Bool {
     let before = entries[key]
     let isNews = before.map { !$0.answer.tus || now >= $0.until } ?? true

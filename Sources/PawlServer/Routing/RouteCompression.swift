@@ -10,7 +10,7 @@ final class RouteCompression: Sendable {
   let codings: [ContentCoding]
   /// How responses to requests with cookies or credentials are treated; `auto`: compressed where the origin compresses them.
   let credentials: CompressionSettings.Credentials
-  /// The same rules for any media type: a type that the origin is found to compress is compressed, too.
+  /// The same rules for any media type. They apply to a type that is not in ``rules``, but that the origin was found to compress.
   let ofAnyType: CompressionRules
   /// Whether the origin was found to compress a type on this route that the rules do not list.
   let hasLearnt = Atomic(false)
@@ -19,7 +19,7 @@ final class RouteCompression: Sendable {
   private let sought = Atomic<Int64>(0)
 
   /// Whether the next request for an unknown type leaves the hot path, since only an exchange can find out what the origin
-  /// compresses: one request a second on each route.
+  /// compresses. At most one request a second on each route does.
   func seeks(at second: Int64) -> Bool {
     let last = sought.load(ordering: .relaxed)
     guard last != second else { return false }
@@ -34,7 +34,7 @@ final class RouteCompression: Sendable {
 }
 
 extension RouteCompression {
-  /// `nil`: nothing is compressed.
+  /// Returns `nil` if nothing is compressed.
   convenience init?(_ settings: SiteSettings) {
     let compression = settings.compression
     guard settings.originEncoding == .identity, !compression.types.isEmpty else { return nil }

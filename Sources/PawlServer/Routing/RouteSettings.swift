@@ -49,7 +49,7 @@ final class RouteSettings: Sendable {
   let uploads: UploadRoute?
   /// Whether the uploads of this route have no site any more: their bytes are kept, but not delivered.
   let isOrphan: Bool
-  /// The spool for ordinary uploads that are stored before they are forwarded; `nil`: they are streamed.
+  /// The spool for ordinary uploads that are stored before they are forwarded; `nil`: ordinary uploads are streamed.
   let plainSpool: PlainSpool?
   /// The value of `Strict-Transport-Security` in responses over TLS; `nil`: the origin's is forwarded.
   let strictTransport: [UInt8]?
@@ -60,14 +60,14 @@ final class RouteSettings: Sendable {
   /// `max-request-buffer` and `max-response-buffer`, in bytes.
   let maxRequestBuffer: UInt64
   let maxResponseBuffer: UInt64
-  /// The place on disk for waiting content; `nil`: it waits in memory only.
+  /// The space on disk for waiting content; `nil`: content waits in memory only.
   let bufferSpace: BufferSpace?
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?
 
   /// Makes a route.
-  /// - Parameter finished: the path of the upload URLs of a route that only continues existing uploads, even if it accepts no new
-  ///   ones; `nil`: an ordinary route.
+  /// - Parameter finished: the path of the upload URLs of a route that only continues existing uploads, and works even if the
+  ///   settings allow no uploads; `nil`: an ordinary route.
   init(
     name: String, settings: SiteSettings, upstream: Upstream, configuration: UpstreamSection, cache: CacheStore?,
     spool: OpenSpool? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
@@ -110,14 +110,14 @@ final class RouteSettings: Sendable {
     tellsClientCertificate = settings.clientCertificateField
   }
 
-  /// The same route for uploads of a spool that were created under other settings.
+  /// Makes a copy of a route, for uploads of a spool that were created under other settings.
   convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: OpenSpool) {
     self.init(
       name: route.name, settings: route.settings, upstream: route.upstream, configuration: route.configuration,
       cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan, buffers: route.bufferSpace)
   }
 
-  /// The route for uploads whose site does not exist any more.
+  /// Makes the route for uploads whose site does not exist any more.
   /// - Parameter route: any route; lends the values that a route must have and that are not used here.
   convenience init(orphansOf spool: OpenSpool, below prefix: [UInt8], lending route: RouteSettings) {
     self.init(

@@ -30,7 +30,7 @@ final class Router: Sendable {
 
   /// - Parameters:
   ///   - spools: all open spools, those that the sites use first.
-  ///   - old: the router that this one replaces: its uploads go on.
+  ///   - old: the router that this one replaces; uploads that began with the old router go on.
   init(sites: [Site], spools: [OpenSpool] = [], old: Router? = nil) {
     self.sites = sites
     defaultSite = sites.first { $0.hosts.isEmpty }
@@ -44,7 +44,7 @@ final class Router: Sendable {
   }
 
   /// Returns the sites that do not exist any more, the latest first: those of the replaced router with a host that no site has
-  /// now, and those of earlier ones that uploads still need.
+  /// now, and those of earlier routers that uploads still need.
   private static func retired(from old: Router?, by sites: [Site], _ uploads: [SpooledUpload]) -> [Site] {
     guard let old, !sites.contains(where: { $0.hosts.isEmpty }) else { return [] }
     let hosts = Set(sites.flatMap(\.hosts))
@@ -71,7 +71,7 @@ final class Router: Sendable {
 
   var all: [RouteSettings] { sites.flatMap(\.all) }
 
-  /// The settings for requests whose host no site has: they are refused, but logged and timed like any other.
+  /// The settings for requests whose host no site has: such requests are refused, but logged and timed like any other.
   var noRoute: RouteSettings { sites[0].settings }
 
   /// Returns the caches in which responses for this host may be stored.
@@ -95,11 +95,12 @@ extension Router {
     case found(SpooledUpload, RouteSettings)
   }
 
-  /// Whether the target is below the upload URLs of any site, present or former.
+  /// Whether the target is below the path of upload URLs of any site, present or former.
   func mayBeUpload(_ target: Bytes) -> Bool { urls.mayHold(target) }
 
-  /// Returns the route of an upload's URL, which may differ from the route of its path: one of the site whose upload URLs the
-  /// target is below, or the one by which an upload continues that was created under other settings.
+  /// Returns the route of an upload's URL, which may differ from the route that the path alone would have. It is the route of the
+  /// site below whose path of upload URLs the target is; or, if the upload was created under other settings, the route by which
+  /// it goes on.
   func uploadRoute(authority: Bytes, target: Bytes) -> RouteSettings? {
     guard mayBeUpload(target) else { return nil }
     let now = site(authority)?.all.first { $0.uploads.map { target.starts(with: $0.prefix) } ?? false }
@@ -142,8 +143,8 @@ extension Router {
     return nil
   }
 
-  /// Whether a request's host belongs to the site of the upload. Hosts may have moved to other sites since its creation: the host
-  /// of the upload itself is always accepted.
+  /// Whether a request's host belongs to the site of the upload. Hosts may have moved to other sites since the upload's creation,
+  /// so the host of the upload itself is always accepted.
   private func isOfSite(_ upload: SpooledUpload, _ authority: Bytes) -> Bool {
     let made = upload.origin.head.authority
     if let site = site(authority), site === self.site(made) { return true }
@@ -152,8 +153,8 @@ extension Router {
 
   /// Returns the route by which an upload goes on.
   ///
-  /// It is the route of its target now, even if that accepts no new uploads; else the route of the former site; else a route
-  /// without a site, on which the bytes are kept but not delivered. `nil` where no open spool has the upload.
+  /// It is the present route of the upload's target, even if that route accepts no new uploads; else the route of the former
+  /// site; else a route without a site, on which the bytes are kept but not delivered. `nil` where no open spool has the upload.
   /// - Parameter prefix: the path of the URL that was requested; `nil`: any.
   func finishing(_ upload: SpooledUpload, below prefix: [UInt8]? = nil) -> RouteSettings? {
     let origin = upload.origin

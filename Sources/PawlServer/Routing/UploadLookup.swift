@@ -21,8 +21,8 @@ final class UploadLookup: Sendable {
   private let spools: [OpenSpool]
   /// The sites that do not exist any more.
   let retired: Router?
-  /// The routes for such uploads, each made when it is first needed. Their number is bounded by those of routes, spools and
-  /// paths.
+  /// The routes for uploads that were created under other settings, each made when it is first needed. There is at most one for
+  /// each combination of route, spool and path.
   private let routes = Locked<[Key: RouteSettings]>([:])
 
   init(_ spools: [OpenSpool] = [], retired: [Router.Site] = []) {
@@ -32,7 +32,7 @@ final class UploadLookup: Sendable {
   /// Finds an upload.
   /// - Parameter store: the store to search first.
   func find(_ id: UploadID, near store: UploadStore? = nil) -> Place {
-    // Each store is searched once: another loop may remove the upload a moment later.
+    // Each store is searched only one time, because another loop may remove the upload a moment later.
     if let store, let upload = store.find(id), let spool = spool(of: upload) { return .live(upload, spool) }
     for spool in spools where spool.store !== store {
       if let upload = spool.store.find(id) { return .live(upload, spool) }
@@ -44,8 +44,8 @@ final class UploadLookup: Sendable {
 
   /// Returns the variant of a route for uploads of a spool whose URLs are below a path.
   /// - Parameters:
-  ///   - route: `nil`: it does not exist any more.
-  ///   - any: any route, to make one from in that case.
+  ///   - route: the route; `nil`: it does not exist any more.
+  ///   - any: any route, which then lends the values that a new route must have.
   func route(
     _ route: RouteSettings?, finishing prefix: [UInt8], in spool: OpenSpool, lending any: RouteSettings
   ) -> RouteSettings {

@@ -9,7 +9,8 @@ enum UploadNames {
   /// Returns a new random token.
   static func makeToken() -> UploadToken { UploadToken(random: Randomness.bytes(24)) }
 
-  /// Returns the token that belongs to `secret`, always the same: for uploads that must not be created twice from the same parts.
+  /// Returns the token that belongs to `secret`, always the same one, for uploads that must not be created twice from the same
+  /// parts.
   static func token(from secret: [UInt8]) -> UploadToken { UploadToken(random: Array(SHA256.digest(secret)[..<24])) }
 
   /// Returns the ID of a token: the first 16 bytes of SHA-256 over its text.

@@ -14,7 +14,7 @@ final class UploadRoute: Sendable {
   let cors: CORSPolicy
   let delivery: DeliveryPolicy.Delivery
 
-  /// - Parameter prefix: the path of the upload URLs; `nil`: the one of the settings.
+  /// - Parameter prefix: the path of the upload URLs; `nil`: the path in the settings.
   init(_ settings: SiteSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {
     (self.settings, self.store, self.directory) = (settings.upload, store, directory)
     self.prefix = prefix ?? Array(settings.uploadPrefix.utf8)
@@ -29,7 +29,7 @@ final class UploadRoute: Sendable {
 
   /// Returns the limits of an upload. Those of an existing upload do not shrink with new settings.
   /// - Parameters:
-  ///   - upload: `nil`: the limits of a new one.
+  ///   - upload: the upload; `nil`: a new upload.
   ///   - now: wall clock, seconds since 1970.
   func limits(for upload: SpooledUpload? = nil, now: Int64) -> UploadLimits {
     let left = upload?.status.expires.map { max(0, $0 - now) }

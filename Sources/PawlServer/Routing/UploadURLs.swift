@@ -5,9 +5,10 @@ import PawlUpload
 /// The paths below which upload URLs are: those of the present settings, and those below which earlier URLs are. Decides what may
 /// be an upload's URL, and hides the secret token of one in logs.
 final class UploadURLs: Sendable {
-  /// The most former paths that are remembered though the catalogue has no upload with its URL below them, so that no log shows a token.
+  /// The most former paths that are remembered for the logs only: no upload in the catalogue has its URL below them, but the
+  /// tokens of removed uploads must not be logged.
   static let rememberedLimit = 64
-  /// The path of upload URLs where the settings name none.
+  /// The path of upload URLs if the settings name none.
   static let usual = Array("/.pawl/uploads/".utf8)
 
   /// The paths of the URLs of new uploads, of all sites; the longest first. Nothing below them is forwarded.
@@ -17,15 +18,16 @@ final class UploadURLs: Sendable {
   let former: [[UInt8]]
   /// The paths below which tokens are hidden in logs: ``former``, and earlier ones.
   let remembered: [[UInt8]]
-  /// The second bytes of all paths: most targets differ there, and need no further comparison.
+  /// The second byte of each path. Most targets differ in that byte, and need no further comparison.
   private let seconds: ByteSet
   private let hiddenSeconds: ByteSet
   private let all: [[UInt8]]
 
-  /// Sorts and filters the paths. All begin and end with `/` and have something between; others, read from a disk, are left out.
+  /// Sorts and filters the paths. All paths must begin and end with `/` and have something between; other paths, which may come
+  /// from a file, are left out.
   /// - Parameters:
   ///   - former: may contain some of `current`.
-  ///   - remembered: those of the former settings, the latest first; those beyond ``rememberedLimit`` are forgotten.
+  ///   - remembered: the paths of former settings, the latest first; paths beyond ``rememberedLimit`` are forgotten.
   init(current: [[UInt8]] = [], former: [[UInt8]] = [], remembered: [[UInt8]] = []) {
     func others(_ paths: [[UInt8]]) -> [[UInt8]] {
       var seen = Set(current)
@@ -52,8 +54,8 @@ final class UploadURLs: Sendable {
     return all.contains { target.starts(with: $0) }
   }
 
-  /// Returns the uploads of which the target may be the URL, or begin with it: for each path that it is below, the longest first,
-  /// the token that follows.
+  /// Returns the tokens of the uploads whose URL the target may be, or may begin with. For each path below which the target is,
+  /// the longest path first, the token is what follows the path.
   func candidates(_ target: Bytes) -> [(prefix: [UInt8], token: UploadToken)] {
     all.compactMap { prefix in
       target.starts(with: prefix)
@@ -64,8 +66,8 @@ final class UploadURLs: Sendable {
   /// Returns the tokens that the URL of a part may contain (tus 1.0.0, concatenation).
   func tokens(ofPart url: [UInt8]) -> [UploadToken] { all.compactMap { TusConcat.token(url, prefix: $0) } }
 
-  /// Returns the token at an index, if the text there can be one. More text may follow: that is not an upload's URL, but still
-  /// contains the secret.
+  /// Returns the token at an index, if the text there can be one. More text may follow the token; then the text is not an
+  /// upload's URL, but still contains the secret.
   private static func token(at index: Int, in text: Bytes) -> UploadToken? {
     UploadToken(text[index...].prefix(UploadToken.count))
   }
@@ -86,7 +88,8 @@ final class UploadURLs: Sendable {
   /// The number of times that text is percent-decoded to find a URL in it.
   private static let decodings = 3
 
-  /// Finds a token in a URL that is percent-encoded inside another URL, in part or more than once, as scripts do it.
+  /// Finds a token in a URL that is percent-encoded inside another URL, completely or in part, once or more often, as scripts do
+  /// it.
   private func findEncoded(in text: Bytes) -> (start: Int, token: UploadToken?)? {
     var decoded = (text: Array(text), places: Array(text.indices))
     var first: (start: Int, token: UploadToken?)?
@@ -129,8 +132,8 @@ final class UploadURLs: Sendable {
     return (output, origins)
   }
 
-  /// Whether the target is below these paths in another spelling (RFC 3986 §6.2.2). pawl never gives out such a URL; the request
-  /// is refused and not forwarded.
+  /// Whether the target is below one of the paths only after percent-decoding (RFC 3986 §6.2.2). pawl never makes such a URL, so
+  /// the request is refused and not forwarded.
   func isDisguised(_ target: Bytes) -> Bool {
     guard target.contains(0x25), !mayHold(target) else { return false }
     let plain = Self.decoded(Array(target), Array(target.indices)).text[...]

@@ -7,7 +7,7 @@ import PawlObserve
 import PawlUpstream
 
 /// The services of one event loop: the loop with its clock, the settings in force, events, pools for blocking work, connections
-/// to origins, request identifiers. It refers to none of its users. Touched on that loop only.
+/// to origins, request identifiers. This object refers to none of its users. Touched on that loop only.
 final class LoopServices {
   /// Bytes read at a time while transfers hold more memory than the limits allow.
   static let scarceRead = 16 << 10
@@ -24,7 +24,7 @@ final class LoopServices {
   var spillPace = SpillPace()
   @exclusivity(unchecked) var memory = LoopMemory()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
-  /// The buffer for records at rest that are sent as they are read.
+  /// The buffer for records at rest: small responses that are read from a pack and sent without being loaded into the index.
   let room = PackRoom()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -66,7 +66,7 @@ final class LoopServices {
     return dateBytes
   }
 
-  /// Performs `action` once, unless ``forgetReminders()`` is called before.
+  /// Performs `action` once, unless ``forgetReminders()`` is called earlier.
   func perform(after delay: Duration, _ action: @escaping () -> Void) {
     var id: ObjectIdentifier?
     let timer = loop.makeTimer { [weak self] in
@@ -85,15 +85,15 @@ final class LoopServices {
 
   // MARK: - Memory
 
-  /// Counts a transfer that began or ceased to hold more memory than the limits allow. While there is any, the loop reads little
-  /// at a time.
+  /// Counts a transfer that began or ceased to hold more memory than the limits allow. While there is such a transfer, the loop
+  /// reads little at a time.
   /// - Parameter change: 1 or -1.
   func noteDenied(_ change: Int) {
     memory.deniedCount += change
     loop.readLimit = memory.deniedCount > 0 ? Self.scarceRead : EventLoop.readBufferSize
   }
 
-  /// Returns free memory of the allocator to the system, after a delay in which more becomes free.
+  /// Returns free memory of the allocator to the system, after a delay in which more memory becomes free.
   func trimMemory() {
     guard !memory.trims else { return memory.trimsAgain = true }
     guard !isEnding else { return }

@@ -4,24 +4,25 @@ import PawlLoop
 /// Remembers which responses an origin compresses itself when the request allows it: by route and media type, and separately for
 /// requests with cookies or credentials.
 ///
-/// pawl asks the origin for uncompressed content. By this knowledge it compresses what the origin would have compressed, so that
-/// no response is larger than without pawl; and users' pages only where their application compresses them itself (BREACH). An
-/// entry holds for an hour.
+/// pawl asks the origin for uncompressed content. With this knowledge pawl compresses what the origin would have compressed, so
+/// that no response is larger than without pawl. Users' pages are compressed only if their application compresses them itself,
+/// since compression can leak secrets (the BREACH attack). An entry is valid for an hour.
 struct OriginCodings {
   static let lifetime = Duration.seconds(3600)
   /// The least time between two requests of one kind that are sent with the client's own `Accept-Encoding`.
   static let pause = Duration.seconds(60)
-  /// The most lessons, and the most kinds of requests; the oldest are dropped.
+  /// The most subjects, and the most kinds of requests, that are remembered; the oldest are dropped.
   static let limit = 1024
 
-  /// Responses that an origin compresses alike: those of one type; users' pages of one path, since each page may differ.
+  /// Responses that an origin either all compresses or all does not: those of one media type; of users' pages those of one path,
+  /// since the decision may differ for each page.
   struct Subject: Hashable {
     /// ``RouteSettings/serial``.
     let route: Int
-    /// In lower case, without parameters.
+    /// The media type, in lower case, without parameters.
     let type: [UInt8]
     let isPersonal: Bool
-    /// The path without the query; empty where it does not matter.
+    /// The path without the query; empty if the path does not matter.
     let path: [UInt8]
 
     init(route: Int, type: Bytes, target: Bytes, isPersonal: Bool) {
@@ -38,13 +39,14 @@ struct OriginCodings {
     ].map(MediaTypePattern.init)
   }
 
-  /// Requests whose responses are probably of one type: those with one file name extension; for users' pages those of one path.
+  /// Requests whose responses are probably of one media type: those with one file name extension; of requests for users' pages
+  /// those of one path.
   struct Kind: Hashable {
     let route: Int
-    /// The extension of the path, in lower case, with its dot; empty where it has none.
+    /// The extension of the path, in lower case, with its dot; empty if the path has none.
     let ending: [UInt8]
     let isPersonal: Bool
-    /// The path without the query; empty where the extension is enough.
+    /// The path without the query; empty if the extension is enough.
     let path: [UInt8]
     var isPage: Bool { isPersonal && !Self.assets.contains(ending) }
 
@@ -70,7 +72,7 @@ struct OriginCodings {
 
   private struct Question {
     var isOpen: Bool
-    /// When a request last asked; `nil`: never.
+    /// When a request was last sent with the client's own `Accept-Encoding`; `nil`: never.
     var askedAt: Monotonic?
     var notedAt: Monotonic
   }
@@ -78,7 +80,7 @@ struct OriginCodings {
   private var lessons: [Subject: (compresses: Bool, at: Monotonic)] = [:]
   private var questions: [Kind: Question] = [:]
 
-  /// Whether the origin compresses this; `nil`: not known.
+  /// Whether the origin compresses such responses; `nil`: not known.
   func compresses(_ subject: Subject, at now: Monotonic) -> Bool? {
     guard let lesson = lessons[subject], now - lesson.at < Self.lifetime else { return nil }
     return lesson.compresses
@@ -93,7 +95,8 @@ struct OriginCodings {
     lessons[subject] = (compresses, now)
   }
 
-  /// Opens the question for a kind, after a response of which nothing is known: the next request of the kind asks.
+  /// Opens the question whether the origin compresses the responses to a kind of requests, after a response of which that is
+  /// unknown. The next request of the kind then asks: it is sent with the client's own `Accept-Encoding`.
   mutating func wants(_ kind: Kind, at now: Monotonic) {
     if let question = questions[kind] {
       if !question.isOpen { questions[kind]?.isOpen = true }
@@ -103,8 +106,8 @@ struct OriginCodings {
     questions[kind] = Question(isOpen: true, askedAt: nil, notedAt: now)
   }
 
-  /// Whether a request of this kind has to ask now; then it counts as asked.
-  /// - Parameter isDue: whether a kind that is not known at all has to be asked, too.
+  /// Whether a request of this kind has to ask now. If so, the question counts as asked.
+  /// - Parameter isDue: whether a request of a kind without an entry has to ask, too.
   mutating func takesQuestion(_ kind: Kind, isDue: Bool, at now: Monotonic) -> Bool {
     guard let question = questions[kind] else {
       guard isDue else { return false }
@@ -123,7 +126,7 @@ struct OriginCodings {
     return now - question.notedAt < Self.lifetime
   }
 
-  /// Closes the question, since it is answered.
+  /// Closes the question, since a response has answered it.
   mutating func learned(_ kind: Kind, at now: Monotonic) {
     if questions[kind] == nil { makeRoom() }
     questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)

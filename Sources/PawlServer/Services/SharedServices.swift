@@ -14,8 +14,8 @@ final class SharedServices: Sendable {
   let advice: FailureLog
   let clock: any LoopClock
   let workers: WorkerPool
-  /// The pool for work whose time grows with the size of an upload: joining parts, digests of stored bytes. It is separate so
-  /// that no sync waits for it.
+  /// The pool for work whose time grows with the size of an upload: joining parts, digests of stored bytes. The pool is separate
+  /// so that no sync waits for such work.
   let longWorkers: WorkerPool
   let bufferMemory = BufferMemory()
   let codingMemory = CodingMemory()

@@ -1,12 +1,12 @@
 import PawlLoop
 
-/// Decides whether writes to files would hold up the loop. The page cache takes bytes in microseconds, until it holds more than
-/// the disk can follow; then the kernel delays each write by up to 200 ms. After such delays of a quarter of a second, fills and
-/// uploads of the loop write in the pool for a while. Of one loop.
+/// Decides whether writes to files would hold up the loop. The page cache takes bytes in microseconds, until it holds more
+/// unwritten bytes than the disk can keep up with; then the kernel delays each write by up to 200 ms. If such delays add up to a
+/// quarter of a second within a second, fills and uploads of the loop write in the pool for a while. Used on one loop only.
 struct SlowWrites: Sendable {
   /// Shorter delays do not count: a thread that shares its core waits that long now and then.
   static let least = Duration.milliseconds(5)
-  /// The delays in one ``stretch`` from which on writes count as slow.
+  /// The sum of delays in one ``stretch`` at which writes count as slow.
   static let patience = Duration.milliseconds(250)
   static let stretch = Duration.seconds(1)
   /// The time after the last such delay for which writes are expected to be slow.

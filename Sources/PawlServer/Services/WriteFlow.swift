@@ -1,12 +1,12 @@
-/// The state of content that is written to a file piece by piece. The loop writes each piece at once; where that would hold it up
-/// (``SlowWrites``), the pool does, one piece at a time, and the next pieces and the end wait.
+/// The state of content that is written to a file piece by piece. The loop writes each piece at once. If that would delay the
+/// loop (``SlowWrites``), the pool writes one piece at a time, and the next pieces and the end wait.
 ///
-/// Pure. For fills, uploads and requests that are spooled.
+/// Only keeps the state; its users act on it. Used for fills, uploads and requests that are spooled.
 enum WriteFlow<End> {
   case open
-  /// No more for now: the file's readers or the disk are behind.
+  /// No more content for now: the file's readers or the disk have to catch up.
   case held
-  /// The pool writes a piece. The associated values apply once it is written.
+  /// The pool writes a piece. The associated values apply once the piece is written.
   case writing(isHeld: Bool, End?)
 
   /// The next step once the pool has written a piece.
@@ -27,22 +27,22 @@ enum WriteFlow<End> {
     }
   }
 
-  /// A piece is given to the pool.
-  /// - Returns: `false` where the pool has one already.
+  /// Notes that a piece is given to the pool.
+  /// - Returns: `false` if the pool has one already.
   mutating func writes() -> Bool {
     guard !isWriting else { return false }
     self = .writing(isHeld: isHeld, nil)
     return true
   }
 
-  /// The pool has written its piece, or failed to.
+  /// Notes that the pool has written its piece, or has failed to write it.
   mutating func written() -> Next {
     guard case .writing(let isHeld, let end) = self else { return .impossible }
     self = isHeld ? .held : .open
     return end.map(Next.end) ?? .goOn
   }
 
-  /// The content ends.
+  /// Notes that the content ends.
   /// - Returns: whether its end has to wait for the pool.
   mutating func ends(_ end: End) -> Bool {
     guard case .writing(let isHeld, _) = self else { return false }
@@ -50,15 +50,15 @@ enum WriteFlow<End> {
     return true
   }
 
-  /// No more is to come for now, behind the piece that was just written.
-  /// - Returns: `false` where the pool still writes one.
+  /// Notes that no more may come for now, after the piece that was just written.
+  /// - Returns: `false` if the pool still writes a piece.
   mutating func holds() -> Bool {
     guard !isWriting else { return false }
     self = .held
     return true
   }
 
-  /// The readers or the disk have caught up.
+  /// Notes that the readers or the disk have caught up.
   /// - Returns: whether more may come now that could not before.
   mutating func releases() -> Bool {
     switch self {

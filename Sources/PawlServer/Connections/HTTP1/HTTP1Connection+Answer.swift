@@ -48,7 +48,7 @@ extension HTTP1Connection: ResponseChannel {
     state.respond()
     clearDeadline()
     if hasContent, content.isEndUntold || !input.isEmpty {
-      // The rest of the request may be in the input, held back for an origin that responded before it had read it.
+      // The rest of the request may be in the input, held back for an origin that responded before it had read the whole request.
       content.goOn()
       consumeInput()
     }
@@ -65,7 +65,7 @@ extension HTTP1Connection: ResponseChannel {
 
   func drainRequestBody() { state.turn.wish = .drained }
 
-  /// Answers input that never became an exchange with a complete reply of pawl, then ends the connection.
+  /// Sends a complete reply of pawl for input that no exchange answers, then ends the connection.
   func refuse(status: Int, reason: StaticString) {
     guard state.flush() else { return }
     stream.stopReading()

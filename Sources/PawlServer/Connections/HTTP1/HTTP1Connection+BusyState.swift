@@ -1,7 +1,8 @@
 import PawlLoop
 import PawlWire
 
-/// The parts of ``BusyState`` as properties of the connection: read as empty while there is none, created at the first write.
+/// The parts of ``BusyState`` as properties of the connection: while the connection has no busy state, they read as empty; the
+/// first write creates one.
 extension HTTP1Connection {
   var request: IncomingRequest? {
     get { busy?.turn.request }
@@ -60,7 +61,7 @@ extension HTTP1Connection {
     set { neededState.turn.pieceLimit = newValue }
   }
 
-  /// What is still to be sent of the answer's content.
+  /// The content of the answer that is still to be sent.
   var owed: OwedContent {
     get { busy?.turn.owed ?? .unknown }
     _modify { yield &neededState.turn.owed }
@@ -72,7 +73,7 @@ extension HTTP1Connection {
     set { neededState.turn.keptBytes = newValue }
   }
 
-  /// Frees the busy state, or keeps it for the next connection, after the answer is sent.
+  /// Frees the busy state after the answer is sent, or keeps it as a spare for another connection.
   func becomeIdle() {
     guard let done = busy else { return }
     busy = nil

@@ -19,7 +19,8 @@ extension HTTP1Connection {
   /// Ends the exchange and closes the socket at once; the kernel still sends what it has taken.
   func close() { leave(BodyEnd(party: .client, reason: "closed")) { $0.close() } }
 
-  /// Closes with RST: for close-delimited bodies, where FIN would hide the loss, and for clients that have stopped reading.
+  /// Closes with RST: for close-delimited bodies, where FIN would look like the end of the body, and for clients that have
+  /// stopped reading.
   func cut() { leave(BodyEnd(party: .pawl, reason: "cut")) { $0.reset() } }
 
   private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
@@ -30,7 +31,7 @@ extension HTTP1Connection {
     wasClosed()
   }
 
-  /// Removes the connection from its loop: it is closed, or a tunnel has taken over its socket.
+  /// Removes the connection from its loop, since it is closed, or the tunnel over its socket has ended.
   func wasClosed() {
     listener.takeParser(from: self)
     connections.connectionClosed(self)
@@ -60,8 +61,8 @@ extension HTTP1Connection {
     logRequest()
   }
 
-  /// Ends a body that cannot be finished so that the client sees it: FIN before the announced length or the last chunk; RST where
-  /// the end of the connection would look like the end of the body.
+  /// Ends a body that cannot be finished, in a way that the client can see: with FIN before the announced length or the last
+  /// chunk, or with RST where the end of the connection would look like the end of the body.
   func endVisibly(_ end: BodyEnd) {
     guard phase == .exchanging else { return }
     request?.record.end = end
@@ -73,8 +74,8 @@ extension HTTP1Connection {
     pump()
   }
 
-  /// Makes this answer the connection's last where the server drains, or where unwanted content of the request is still to come.
-  /// Called before each head is written, which announces it.
+  /// Makes this answer the connection's last if the server drains, or if more unwanted content of the request is to come than is
+  /// worth reading. Called before each head is written, because the head announces the end (`Connection: close`).
   func decideWhetherItGoesOn() {
     if connections.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
   }
@@ -84,8 +85,8 @@ extension HTTP1Connection {
       state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
   }
 
-  /// Sends FIN after the last answer, then drops what still comes for a bounded time (lingering close), unless the client sends
-  /// nothing more.
+  /// Sends FIN after the last answer, then for a limited time reads and drops what still comes (lingering close). Closes at once
+  /// if it is known that the client sends nothing more.
   func finishConnection() {
     if hasClientEnded || state.turn.isClientsLast && input.isEmpty && !stream.holdsUnread { return close() }
     stream.shutdownWrite()

@@ -18,12 +18,12 @@ extension HTTP1Connection {
     return readMessages()
   }
 
-  /// Bytes read at a time while a head is awaited. Content behind the head stays in the kernel until the request can take it: a
-  /// copy in newly allocated memory costs as much as writing the content to a file.
+  /// Bytes read at a time while a head is awaited. Content after the head stays in the kernel until the exchange can take it,
+  /// because a copy in newly allocated memory costs as much as writing the content to a file.
   private static let headRead = 16 << 10
 
-  /// Reads once and works through the messages in it.
-  /// - Returns: `false` where nothing was there to read.
+  /// Reads once, and handles the messages in what was read.
+  /// - Returns: `false` if there was nothing to read.
   @discardableResult
   private func readMessages() -> Bool {
     var buffer = connections.loop.takeReadBuffer()
@@ -55,7 +55,7 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Works through the kept input, after an exchange has ended or more has been received.
+  /// Handles the kept input. Called after an exchange has ended, or more has been received.
   func consumeInput() {
     guard state.isOpen else { return }
     if input.isEmpty {
@@ -70,8 +70,9 @@ extension HTTP1Connection {
     input = consumed == 0 ? bytes : Array(bytes[consumed...])
   }
 
-  /// Starts or stops reading, once all input that can be used now is used. Requests behind the one being answered wait in the
-  /// kernel, not in memory. Requests that came before the client's FIN are still answered.
+  /// Starts or stops reading, once all input that can be used now is used. While a request is answered, only about `max-header`
+  /// bytes of further requests are read; the rest waits in the kernel. Requests that came before the client's FIN are still
+  /// answered.
   func inputConsumed() {
     guard state.isOpen, !contentIsHeldBack else { return }
     if hasClientEnded {
@@ -104,8 +105,8 @@ extension HTTP1Connection {
     return position
   }
 
-  /// Whether the received bytes are the HTTP/2 preface or a beginning of it. With the whole preface, an ``HTTP2Connection`` takes
-  /// over and this connection is closed.
+  /// Whether the received bytes are the HTTP/2 preface or a beginning of it. Once the preface is complete, an ``HTTP2Connection``
+  /// takes over, and this connection is closed.
   private func isPreface(_ buffer: [UInt8], _ range: Range<Int>) -> Bool {
     let preface = HTTP2Session.preface
     let count = min(range.count, preface.utf8CodeUnitCount)
@@ -227,13 +228,13 @@ extension HTTP1Connection {
     }
   }
 
-  /// Handles the client's FIN: the client may still read (RFC 9112 §9.6).
+  /// Handles the client's FIN, after which the client may still read (RFC 9112 §9.6).
   private func clientHalfClosed() {
     state.clientEnds()
     stream.stopReading()
     switch phase {
     case .undecided, .idle, .inHead:
-      // Requests that came before the FIN may still be in the input, if only until the next turn.
+      // Requests that came before the FIN may still be in the input, where they wait for the next turn of the loop.
       guard !input.isEmpty else { return close() }
       consumeInput()
       inputConsumed()
@@ -245,7 +246,8 @@ extension HTTP1Connection {
     }
   }
 
-  /// Stops reading when enough has been dropped. The client has a moment more to read its answer, which a reset would destroy.
+  /// Stops reading when enough has been dropped. The client has ``UnwantedContent/time`` more to read its answer, which a reset
+  /// would destroy.
   private func stopsDraining() {
     stream.stopReading()
     setDeadline(after: UnwantedContent.time)

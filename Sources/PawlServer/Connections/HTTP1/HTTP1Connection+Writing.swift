@@ -4,8 +4,8 @@ import PawlWire
 
 /// Writes the queued bytes and the content of the source to the socket.
 extension HTTP1Connection: BodyConsumer {
-  /// Content bytes given to one socket in one turn of the loop when nothing else is ready; less when other connections are.
-  /// Sending 8 MiB of a file with `sendfile` takes a millisecond, and a tenth less in one call than in eight. Bytes that TLS
+  /// The most content bytes given to one socket in one turn of the loop if no other connection is ready; fewer if others are.
+  /// Sending 8 MiB of a file with `sendfile` takes a millisecond; one call takes a tenth less time than eight. Bytes that TLS
   /// encrypts, or that are copied, take more time, so their limit is lower.
   private static let turn = 8 << 20
   private static let turnCopied = 2 << 20
@@ -20,8 +20,8 @@ extension HTTP1Connection: BodyConsumer {
 
   func bodyIsReady() { pump() }
 
-  /// Sends until the socket is full, the source has nothing, or the turn is over. The head and the first piece
-  /// leave together: in one write when that piece is in memory, with MSG_MORE when it is a file's.
+  /// Sends until the socket is full, the source has nothing, or this connection's share of the turn is used up. The head and the
+  /// first piece leave together: in one write if the piece is in memory; if it is in a file, the head is sent with MSG_MORE.
   func pump() {
     guard !isPumping, state.isSending else { return }
     isPumping = true
@@ -35,7 +35,7 @@ extension HTTP1Connection: BodyConsumer {
       if unsentFile != nil {
         guard sendFile(&budget) else { return }
       } else if supply == .later {
-        // The client has all that is there: the origin's delay does not count against the client.
+        // The client has everything that has come so far. The origin's delay does not count against the client.
         return clearDeadline()
       } else if source == nil, output.isEmpty {
         return outputDrained()
@@ -47,9 +47,9 @@ extension HTTP1Connection: BodyConsumer {
   /// The result of the last call of the source.
   private enum Supply { case something, soon, later }
 
-  /// Asks the source for its next piece while there is room.
+  /// Asks the source for further pieces while the output has space for them.
   private func pull(_ budget: inout Int) -> Supply {
-    // A client whose socket was full gets small pieces: what is pulled now waits in memory.
+    // A client whose socket was full gets small pieces, because what is pulled now waits in memory.
     let room = outputSent > 0 ? 16 << 10 : 64 << 10
     while let source, unsentFile == nil, output.count - outputSent < room, budget > 0 {
       let limit = pieceLimit
@@ -90,7 +90,7 @@ extension HTTP1Connection: BodyConsumer {
           clientBroke(errorName(code))
           return false
         }
-        // What the client sent before the connection broke may be a complete request or upload: it is still read.
+        // What the client sent before the connection broke may be a complete request or upload, so that is still read.
         state.writeFailed()
         busy.turn.outputSent = busy.output.count
       }
@@ -123,7 +123,7 @@ extension HTTP1Connection: BodyConsumer {
 
   /// Counts content bytes that are about to be queued. A source with more than the announced length is an error of pawl and ends
   /// the body visibly.
-  /// - Returns: `false` where it did.
+  /// - Returns: `false` if the source had too much.
   private func account(_ count: Int) -> Bool {
     if let fault = owed.take(count) {
       endVisibly(fault)
@@ -139,7 +139,7 @@ extension HTTP1Connection: BodyConsumer {
     case .same: break
     case .changed: return giveBack(slice, "stored-file-changed")
     case .spoilt:
-      // The part of it that has not left yet must not be sent.
+      // Bytes of the changed file may wait in the kernel; they must not be sent.
       let end = BodyEnd(party: .pawl, reason: "stored-file-changed")
       request?.record.end = end
       connections.noteCut(request, end)
@@ -176,8 +176,8 @@ extension HTTP1Connection: BodyConsumer {
   }
 
   /// Gives the rest of a run back to its reader, since the file has changed or is too short; the reader gets the bytes from
-  /// elsewhere. The rest of a begun chunk cannot be given back: it cannot come later, behind other bytes.
-  /// - Returns: whether to go on, if only to the visible end.
+  /// elsewhere. The rest of a begun chunk cannot be given back, because nothing else may follow the length in the chunk's header.
+  /// - Returns: whether there is more to send, if only the bytes before the visible end.
   private func giveBack(_ run: FileRun, _ why: String) -> Bool {
     unsentFile = nil
     if source == nil, let request,
@@ -203,7 +203,7 @@ extension HTTP1Connection: BodyConsumer {
     ChunkedWriter.appendLast(trailers: takesTrailers ? trailers : Fields(), into: &output)
   }
 
-  /// Whether the request accepts trailers. No other client is sent any (RFC 9110 §6.5.1).
+  /// Whether the request accepts trailers. Other clients get no trailers (RFC 9110 §6.5.1).
   private var takesTrailers: Bool { request.map { Trailers.areTaken(by: $0.head.fields) } ?? false }
 
   /// Ends the answer once the socket has taken all that was queued.
@@ -235,7 +235,7 @@ extension HTTP1Connection: BodyConsumer {
     state.awaitRequest()
     becomeIdle()
     setDeadline(after: listener.settings.keepaliveTimeout)
-    // `consume` is running further up the stack and goes on by itself.
+    // `consume` is among the callers of this function, and handles the rest of the input itself.
     guard !isConsuming else { return }
     guard !input.isEmpty else { return inputConsumed() }
     connections.loop.nextTurn { [self] in

@@ -8,7 +8,8 @@ import PawlWire
 /// Lives on one loop. Reading is in `HTTP1Connection+Reading`, answering in `HTTP1Connection+Answer`, writing in
 /// `HTTP1Connection+Writing`, the end of the connection in `HTTP1Connection+Ending`.
 final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
-  // Ten thousand connections may be idle: what belongs to a request is in `BusyState`, and one-byte fields are side by side.
+  // Ten thousand connections may be idle, and must be small: what belongs to a request is in `BusyState`, and one-byte fields are
+  // side by side.
 
   /// A reference cycle until the connection is closed or the loop ends.
   let connections: LoopConnections
@@ -19,17 +20,18 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
   @exclusivity(unchecked) var input: [UInt8] = []
   /// The state of the request; `nil` while no request is being answered.
   @exclusivity(unchecked) var busy: BusyState?
-  /// When the first byte came of the head being read, or of the request being answered.
+  /// The time at which the first byte of the head being read, or of the request being answered, came.
   private(set) var requestBegan: Monotonic
   @exclusivity(unchecked) var state: HTTP1State
-  /// The last deadline that was set. It holds while ``hasDeadline``.
+  /// The last deadline that was set; it applies while ``hasDeadline`` is `true`.
   private var deadline = Monotonic(nanoseconds: 0)
   @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
   private var hasDeadline = false
-  /// Whether messages are being parsed from the input. An answer that is complete at once must not parse further ones itself.
+  /// Whether messages are being parsed from the input. After an answer that is complete at once, ``awaitRequest()`` must then not
+  /// parse further messages itself.
   var isConsuming = false
-  /// Whether ``pump()`` is running. An answer that comes from within must not call it again.
+  /// Whether ``pump()`` is running. An answer that begins within ``pump()`` must not call it again.
   var isPumping = false
 
   var phase: HTTP1State.Phase { state.phase }
@@ -45,8 +47,9 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     stream.keep(self)
   }
 
-  /// Answers a request that came with the connection at once, before the kernel is told to watch the socket. So is a request in
-  /// the client's last flight of the TLS handshake; the session tickets are then sent with the answer.
+  /// Starts to serve. Without TLS, a request that came with the connection is answered before the kernel is told to watch the
+  /// socket (``EarlyRead``). Over TLS, a request that came with the client's last bytes of the handshake is answered at once; the
+  /// session tickets are then sent with the answer.
   func start() {
     if !stream.isReading, facts.tls == nil, listener.earlyRead.isDue() {
       let found = readEarly()
@@ -63,8 +66,8 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - Deadlines
 
-  /// Sets the connection's deadline, for the head, the idle time, the body, sending or lingering, by phase. Its place in the
-  /// loop's queue moves only when the new deadline is earlier or the old one has passed, so that a busy connection costs nothing.
+  /// Sets the connection's deadline, for the head, the idle time, the body, sending or lingering, by phase. The connection moves
+  /// in the loop's queue only if the new deadline is earlier or the old one has passed, so that a busy connection costs nothing.
   func setDeadline(after duration: Duration) {
     guard phase != .closed else { return }
     let due = connections.loop.now.advanced(by: duration)
@@ -77,7 +80,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   func clearDeadline() { hasDeadline = false }
 
-  /// Starts `send-timeout` when the socket is full, counted from the first time that it was.
+  /// Starts `send-timeout` when the socket is full. Further calls while it stays full do not start it anew.
   func expectProgress() {
     if !hasDeadline { setDeadline(after: listener.settings.sendTimeout) }
   }
@@ -103,7 +106,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
       switch state.turn.answer {
       case .awaited, .unheard: if contentIsUnended { contentTimeIsOver() }
       case .begun: endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
-      // The rest of a refused body took too long.
+      // The rest of the unwanted content took too long.
       case .sent: close()
       }
     case .flushing: cut()

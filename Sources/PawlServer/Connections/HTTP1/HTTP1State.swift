@@ -2,20 +2,21 @@ import PawlHTTP
 
 /// The state of an HTTP/1.1 connection and of the request that it answers.
 ///
-/// Pure: each event has one function, which returns whether it was possible; ``HTTP1Connection`` does what follows. The state of
-/// a request's content is an ``IncomingContent``, kept elsewhere: an idle connection has no room for it.
+/// Only keeps the state; ``HTTP1Connection`` acts on it. Each event has one function; those that return a `Bool` return `false`
+/// if the event is impossible in the present state. The state of a request's content is an ``IncomingContent`` in ``BusyState``,
+/// so that an idle connection needs no memory for it.
 struct HTTP1State {
   /// The life of the connection.
   enum Phase: UInt8, CaseIterable {
     /// Nothing has been received, or only the beginning of the HTTP/2 preface, on a connection where HTTP/2 is allowed.
     case undecided
-    /// Between requests.
+    /// The connection is between requests.
     case idle
-    /// Inside a head.
+    /// A head is being read.
     case inHead
     /// A request is being answered; its body may still arrive.
     case exchanging
-    /// The last answer is being flushed; then FIN.
+    /// The last answer is being flushed; then FIN is sent.
     case flushing
     /// FIN is sent; what still arrives is read and dropped so that no RST overtakes the answer (RFC 9112 §9.6).
     case lingering
@@ -38,10 +39,10 @@ struct HTTP1State {
   /// How a client finds the end of an answer (RFC 9112 §6).
   enum Framing: UInt8, CaseIterable { case counted, chunked, untilClose }
 
-  /// The state of one request; the next one replaces it as a whole.
+  /// The state of one request; the state of the next request replaces it completely.
   struct Turn {
     let version: HTTPVersion
-    /// Three flags in one byte, since an idle connection has no room for more.
+    /// Three flags in one byte, to keep idle connections small.
     private var facts: Facts
     fileprivate(set) var answer = Answer.awaited
     /// What happens to request content that is not needed for the answer.
@@ -74,7 +75,7 @@ struct HTTP1State {
   }
 
   private(set) var phase: Phase
-  /// Whether the client has sent FIN. It may or may not still read.
+  /// Whether the client has sent FIN. The client may or may not still read.
   private(set) var hasClientEnded = false
   var turn = Turn()
 
@@ -82,7 +83,7 @@ struct HTTP1State {
 
   // MARK: Derived properties
 
-  /// Between requests, or inside a head.
+  /// Whether a request is awaited, or its head is being read.
   var isWaiting: Bool { phase.rawValue <= Phase.inHead.rawValue }
   /// Whether messages are still read.
   var isOpen: Bool { phase.rawValue <= Phase.exchanging.rawValue }
@@ -105,13 +106,13 @@ struct HTTP1State {
 
   // MARK: Reading
 
-  /// The received bytes were compared with the HTTP/2 preface.
-  /// - Parameter begins: whether they are the beginning of it.
+  /// Notes how the received bytes compare with the HTTP/2 preface.
+  /// - Parameter begins: whether they are the beginning of the preface.
   mutating func seesPreface(_ begins: Bool) {
     if phase == .undecided, !begins { phase = .idle }
   }
 
-  /// The first bytes of a head, or more of it, have come.
+  /// Notes that the first bytes of a head, or more bytes of it, have come.
   /// - Returns: whether these were the first bytes.
   mutating func headBegins() -> Bool {
     guard phase.rawValue < Phase.inHead.rawValue else { return false }
@@ -119,7 +120,7 @@ struct HTTP1State {
     return true
   }
 
-  /// The head is complete. Its request is answered at once, or ``begin(_:)`` follows.
+  /// Notes that the head is complete. Then its request is answered on the hot path, or ``begin(_:)`` follows.
   mutating func headEnds() {
     if phase == .inHead { phase = .idle }
   }
@@ -135,7 +136,7 @@ struct HTTP1State {
     return true
   }
 
-  /// A write failed before the final response: no more interim responses are sent.
+  /// Notes that a write failed before the final response. No more interim responses are sent.
   mutating func writeFailed() {
     if turn.answer == .awaited { turn.answer = .unheard }
   }
@@ -143,7 +144,7 @@ struct HTTP1State {
   /// Makes this request the connection's last.
   mutating func endsHere() { turn.persists = false }
 
-  /// The head of the final response is about to be written; ``frame(_:)`` then decides its framing.
+  /// Notes that the head of the final response is about to be written; ``frame(_:)`` then decides its framing.
   @discardableResult
   mutating func respond() -> Bool {
     guard mayAnswer else { return false }
@@ -168,7 +169,7 @@ struct HTTP1State {
     }
   }
 
-  /// The kernel has all of the answer.
+  /// Notes that the kernel has all of the answer.
   @discardableResult
   mutating func answerIsSent() -> Bool {
     guard phase == .exchanging, hasResponded else { return false }
@@ -176,7 +177,7 @@ struct HTTP1State {
     return true
   }
 
-  /// The next request may come.
+  /// Ends the present request, so that the next one may come.
   @discardableResult
   mutating func awaitRequest() -> Bool {
     guard phase == .exchanging else { return false }
@@ -186,7 +187,7 @@ struct HTTP1State {
 
   // MARK: Ending
 
-  /// Only what is in the output is still sent; then the connection ends.
+  /// Ends the connection after what is in the output has been sent.
   @discardableResult
   mutating func flush() -> Bool {
     guard isOpen else { return false }
@@ -195,7 +196,7 @@ struct HTTP1State {
     return true
   }
 
-  /// FIN is sent.
+  /// Notes that FIN is sent.
   @discardableResult
   mutating func linger() -> Bool {
     guard phase.rawValue < Phase.lingering.rawValue else { return false }

@@ -13,7 +13,7 @@ extension HTTP1Connection {
   /// Answers a plain GET of a fresh, complete body, or of one range of it, at once: the hot path.
   ///
   /// The bytes have to be in memory or in the page cache. The head is parsed already; what follows is one look-up and one write,
-  /// or one write and a `sendfile`. Any other request returns `false` with nothing sent; the caller makes an exchange for it,
+  /// or one write and a `sendfile`. For any other request this sends nothing and returns `false`; the caller makes an exchange,
   /// which gives the same answer.
   /// - Parameters:
   ///   - hasMore: whether more bytes follow the request in what was read.
@@ -55,8 +55,8 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Answers with a record at rest in a pack, if the look-up found one, and unless the response has to be compressed for this
-  /// client.
+  /// Answers with a record at rest: a small response in a pack that is not loaded into memory. Returns `false` if the look-up
+  /// found none, or if the response has to be compressed for this client.
   private func answerWithRecord(
     _ get: PlainGet, _ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?
   ) -> Bool {
@@ -64,7 +64,7 @@ extension HTTP1Connection {
     guard let route = known?.route, known?.isRecord == true, let record = connections.services.room.hit else {
       return false
     }
-    // The exchange looks it up again.
+    // The exchange looks the record up again.
     known = nil
     if HotAnswer.mayBeLearnt(record), get.acceptsCodings,
       route.compression?.seeks(at: connections.services.loop.wallSeconds) == true
@@ -92,7 +92,7 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Whether the last parsed request has passed pawl before (a forwarding loop, by its Via field).
+  /// Whether the last parsed request has passed pawl before (a forwarding loop, which the Via field shows).
   private func isLoop(_ buffer: [UInt8]) -> Bool {
     listener.withParser { parser in
       var fields = Fields()
@@ -112,6 +112,7 @@ extension HTTP1Connection {
 
   // MARK: - The head
 
+  /// Appends the head of the answer.
   /// - Returns: the range of the generated request identifier in `message`; `nil` where the request had an identifier.
   private func append(
     _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
@@ -134,7 +135,7 @@ extension HTTP1Connection {
     return append(HitFields(hot, facts, connections), to: &message, get, connections)
   }
 
-  /// Appends the fields that change each second, and the end of the head.
+  /// Appends the fields that differ between answers, and the end of the head.
   private func append(
     _ fields: HitFields, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
   ) -> Range<Int>? {
@@ -165,7 +166,7 @@ extension HTTP1Connection {
 
   // MARK: - Sending
 
-  /// Content up to this many bytes is copied behind the head and sent in the same write. More is sent from where it is.
+  /// Content of at most this many bytes is copied after the head and sent in the same write. Longer content is not copied.
   private static let copyLimit = 4 << 10
 
   private func transmit(_ message: inout [UInt8], _ body: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
@@ -254,7 +255,7 @@ extension HTTP1Connection {
 
 /// An answer that was sent, completely or in part, on the hot path.
 private struct HotAnswerSent {
-  /// The request; its ranges count in the buffer that was read.
+  /// The request; its ranges are positions in the buffer that was read.
   let get: PlainGet
   /// The range of the generated request identifier in the message; `nil`: the request had one.
   let newID: Range<Int>?
@@ -297,7 +298,8 @@ final class HotExchange: Exchange {
   }
 
   func look(at run: FileRun, isCopied: Bool, _ now: Monotonic) -> FileLook {
-    // The record was replaced. Bytes of it that were sent may not have reached the client yet, and may be wrong: the answer ends.
+    // If the record was replaced, bytes of it that were sent may be wrong, and may not have reached the client yet. So the answer
+    // ends.
     if let proof, !proof.holds(now: now) { return .spoilt }
     return watch?.look(at: run.position, isCopied: isCopied, now: now) ?? .same
   }
@@ -309,7 +311,7 @@ final class HotExchange: Exchange {
     let reader = CacheReader(
       [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
       on: downloads)
-    // The reader exists before the range is distrusted: a body without readers and without valid bytes would be dropped.
+    // The reader is made before the range is distrusted, because a body without readers and without valid bytes would be dropped.
     reader.distrust(left)
     return reader
   }

@@ -5,7 +5,7 @@ extension LoopConnections {
   /// Relays bytes both ways between the client and the origin after a 101, until both have ended.
   /// - Parameters:
   ///   - headCount: bytes of the 101 in `toClient`, which the log does not count.
-  ///   - holding: kept alive until then.
+  ///   - holding: an object that is kept alive until the tunnel has ended.
   func tunnel(
     from connection: HTTP1Connection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
     toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject

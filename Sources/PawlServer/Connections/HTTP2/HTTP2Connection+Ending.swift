@@ -1,7 +1,7 @@
 import PawlLoop
 import PawlWire
 
-/// The end of the connection: in order, by the session, or because its client has gone.
+/// The end of the connection: by a drain or after idle time, by the session, or because the client has gone.
 extension HTTP2Connection {
   /// Begins a drain: the session sends GOAWAY and ends when all its streams have ended.
   func drain() {
@@ -78,7 +78,7 @@ extension HTTP2Connection {
     dropReady(end, unanswered: false)
   }
 
-  /// Sends FIN once all is written, then drops what still comes for a bounded time.
+  /// Sends FIN once all is written, then for a limited time reads and drops what still comes.
   func finish() {
     guard phase != .closed, phase != .lingering else { return }
     phase = .lingering

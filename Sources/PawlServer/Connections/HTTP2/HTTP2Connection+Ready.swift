@@ -57,8 +57,8 @@ extension HTTP2Connection {
     expect(within: listener.settings.keepaliveTimeout)
   }
 
-  /// Cuts the answers on the hot path of which the client has taken nothing for `send-timeout`. Returns when to check again;
-  /// `nil` where none is being sent.
+  /// Cuts the answers on the hot path of which the client has taken nothing for `send-timeout`. Returns the time until the next
+  /// check; `nil` if no answer is being sent.
   func cutStuckReady(_ now: Monotonic) -> Duration? {
     guard session.readyCount > 0 else { return nil }
     let limit = listener.settings.sendTimeout
@@ -87,20 +87,20 @@ extension HTTP2Connection {
   // MARK: - Logs
 
   func session(_ session: HTTP2Session, closedReady id: HTTP2StreamID, by code: UInt32?, sent: Int) {
-    // The answer is complete: its log line is written when the socket has taken it.
+    // A complete answer (with `until`) is logged later, when the socket has taken it.
     guard let index = readyRequests.firstIndex(where: { $0.stream == id }), readyRequests[index].until == nil else {
       return
     }
     log(readyRequests.remove(at: index), BodyEnd(party: .client, reason: HTTP2Stream.reason(of: code)), sent: sent)
   }
 
-  /// The end of the answer is in the bytes being produced.
+  /// Notes that the end of the answer is in the bytes being produced.
   func answeredReady(_ id: HTTP2StreamID) {
     guard let index = readyRequests.firstIndex(where: { $0.stream == id }) else { return }
     readyRequests[index].until = .max
   }
 
-  /// Notes for the answers that became complete in the bytes just produced that they are sent when those bytes are.
+  /// Marks the answers whose last bytes were just produced: they are sent when all bytes produced so far are written.
   func noteAnsweredReady() {
     for index in readyRequests.indices where readyRequests[index].until == .max {
       readyRequests[index].until = produced
@@ -114,7 +114,7 @@ extension HTTP2Connection {
   }
 
   /// Logs the requests on the hot path whose answers are lost with the connection.
-  /// - Parameter unanswered: whether only answers whose end is not produced are lost; else all are.
+  /// - Parameter unanswered: `true`: only the answers whose end is not produced yet are lost; `false`: all are.
   func dropReady(_ end: BodyEnd, unanswered: Bool) {
     for index in readyRequests.indices.reversed() where !unanswered || readyRequests[index].until == nil {
       let request = readyRequests.remove(at: index)

@@ -10,7 +10,8 @@ extension HTTP2Connection: HTTP2SessionDelegate {
     arrived.append(stream)
   }
 
-  /// Content of an append counts even if the client has reset the stream, as over HTTP/1.1.
+  /// Whether content is kept even if the client has reset the stream. For an append to an upload it is, since all bytes that came
+  /// count, as over HTTP/1.1.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool {
     connections.dispatch.appends(request.head)
   }

@@ -2,14 +2,14 @@ import PawlLoop
 import PawlWire
 
 extension HTTP2Connection {
-  /// Bytes written in one turn of the loop when nothing else is ready; less when other connections are.
+  /// The most bytes written in one turn of the loop if no other connection is ready; fewer if others are.
   private static let turn = 2 << 20
-  /// Bytes produced for one write: many TLS records in one call. It is also the most that waits unsent in memory.
+  /// The most bytes produced for one write, which is many TLS records in one call. No more than this waits unsent in memory.
   private static let writeSize = 128 << 10
 
   func streamWritable() { pump() }
 
-  /// Writes until the session has nothing to send, the socket is full, or the turn is over.
+  /// Writes until the session has nothing to send, the socket is full, or this connection's share of the turn is used up.
   func pump() {
     guard activity == .none, isOpen || phase == .ending else { return }
     activity = .pumping
@@ -87,7 +87,7 @@ extension HTTP2Connection {
     return position - start
   }
 
-  /// Notes for the answers that became complete in the bytes just produced that they are sent when those bytes are.
+  /// Marks the answers whose last bytes were just produced: they are sent when all bytes produced so far are written.
   private func noteAnswered() {
     if !readyRequests.isEmpty { noteAnsweredReady() }
     for index in unsentAnswers.indices.reversed() {

@@ -44,10 +44,12 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   // Reading
   private var received: [UInt8]
   var streams: [HTTP2StreamID: HTTP2Stream] = [:]
-  /// Requests in the bytes that are being read. They begin after those bytes; requests that were reset meanwhile do not begin.
+  /// Requests in the bytes that are being read. They begin once all of those bytes are parsed; requests that were reset within
+  /// these bytes do not begin.
   var arrived: [HTTP2Stream] = []
   var activity = Activity.none
-  /// Bytes of request content in memory that exchanges have not taken yet. While there are some, other streams lack their credit.
+  /// Bytes of request content in memory that exchanges have not taken yet. While there are such bytes, their credit is missing to
+  /// other streams of the connection.
   var heldContent = 0
   private var lingering = Lingering(budget: HTTP2Connection.lingerBudget)
 
@@ -55,10 +57,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Produced bytes that the socket has not taken.
   var output: [UInt8] = []
   var outputSent = 0
-  /// Bytes since the beginning of the connection: produced, and taken by the socket.
+  /// Bytes since the beginning of the connection: those produced, and those that the socket has taken.
   var produced: UInt64 = 0
   var written: UInt64 = 0
-  /// Complete answers whose last bytes the socket has not taken, each with the value of ``written`` at which it has.
+  /// Complete answers whose last bytes the socket has not taken, each with the value of ``written`` at which the answer is sent.
   var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
   /// Requests whose answers are sent on the hot path, in the order of their arrival.
   var readyRequests: [HTTP2ReadyRequest] = []
@@ -71,12 +73,12 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The time since which no stream is open.
   var idleSince: Monotonic
   var hasServed = false
-  /// The time since which the socket has taken none of the waiting bytes; `nil`: none wait.
+  /// The time since which the socket has taken none of the waiting bytes; `nil`: no bytes wait.
   var stuckSince: Monotonic?
   /// The time at which an ending connection is closed in any case.
   var endBy: Monotonic?
 
-  /// - Parameter received: bytes that were read already: the preface, where it was recognised without TLS.
+  /// - Parameter received: bytes that were already read: on a connection without TLS, the HTTP/2 preface and what followed it.
   init(
     stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, connections: LoopConnections,
     received: [UInt8] = []
@@ -91,7 +93,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.delegate = self
   }
 
-  /// Whether requests are accepted, or accepted ones still answered.
+  /// Whether requests are accepted, or accepted requests are still answered.
   var isOpen: Bool { phase == .open || phase == .draining }
 
   func start() {
@@ -126,7 +128,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     connections.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes, .wouldBlock: break
-    // After FIN a client can neither send requests nor give credit. Unlike in HTTP/1.1, no client ends only its own side.
+    // After FIN a client can neither send requests nor give credit. No HTTP/2 client closes only its own direction, as an
+    // HTTP/1.1 client may.
     case .end: clientBroke("closed")
     case .failed(let code): clientBroke(errorName(code))
     }
@@ -144,7 +147,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     timeReady()
   }
 
-  /// Begins the requests that arrived. Those with content have begun at its first byte.
+  /// Begins the requests that arrived. Requests with content have already begun at the first byte of their content.
   private func beginArrived() {
     var index = 0
     while index < arrived.count, isOpen {

@@ -13,7 +13,7 @@ final class HTTP2Outgoing {
     case failed(BodyEnd)
   }
 
-  /// Bytes asked of the source at a time: the most that waits in memory for a client that reads nothing.
+  /// The most bytes that the source is asked for at a time, and so the most that waits in memory for a client that reads nothing.
   static let pieceLimit = 64 << 10
 
   private enum Piece {
@@ -29,7 +29,7 @@ final class HTTP2Outgoing {
   }
 
   private var source: (any BodySource)?
-  /// The source after its end, until its last piece is in a frame: that piece may still be given back.
+  /// The source after its end, kept until its last piece is in a frame, since that piece may have to be given back to the source.
   private var ended: (any BodySource)?
   private var piece: Piece?
   private var owed = OwedContent.unknown
@@ -135,8 +135,8 @@ final class HTTP2Outgoing {
     }
   }
 
-  /// Reads bytes of a file; blocks where they are not in the page cache, for one frame, as `sendfile` does. Returns how many were
-  /// read; -1 where they cannot be.
+  /// Reads bytes of a file; like `sendfile`, blocks if they are not in the page cache, but reads one frame at most. Returns how
+  /// many bytes were read; -1 if they cannot be read.
   private static func read(_ run: FileRun, _ count: Int, into output: inout [UInt8]) -> Int {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: count))
@@ -164,7 +164,7 @@ final class HTTP2Outgoing {
 }
 
 extension HTTP2Outgoing.Offer {
-  /// The same for the session, without the reason of a failure.
+  /// The same offer for the session, without the reason of a failure.
   var plain: HTTP2Offer {
     switch self {
     case .bytes(let count, let isLast): .bytes(count, isLast: isLast)

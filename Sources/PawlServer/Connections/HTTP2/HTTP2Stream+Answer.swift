@@ -23,7 +23,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     }
     state.respond()
     stopTimingContent()
-    // The rest of the request may be in memory, held back for an origin that responded before it had read it.
+    // The rest of the request may be in memory, held back for an origin that responded before it had read the whole request.
     isPaused = false
     passContent()
     var head = head
@@ -77,8 +77,8 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     return false
   }
 
-  /// Returns how long the client may still read nothing of the answer, and ends the stream when that time is over; `nil` when
-  /// there is nothing for the client to read.
+  /// Returns the time within which the client has to read something of the answer; `nil` if there is nothing for the client to
+  /// read. Ends the stream if that time is over.
   func sendingDue(_ now: Monotonic) -> Duration? {
     guard state.isAnswering, !isTunnel, !outgoing.isWaiting, let connection else { return nil }
     let limit = connection.listener.settings.sendTimeout

@@ -26,7 +26,7 @@ extension HTTP2Stream {
   }
 
   /// Whether the last received byte may be passed on. When the announced length is reached, more bytes may still make the request
-  /// malformed (RFC 9113 §8.1.1): the last byte waits for END_STREAM, which usually is in the same frame.
+  /// malformed (RFC 9113 §8.1.1), so the last byte waits for END_STREAM, which usually is in the same frame.
   private var lastIsCertain: Bool {
     guard let contentLength, contentCount >= contentLength, !requestHasEnded else { return true }
     return connection?.session.hasEnded(id) == true
@@ -51,8 +51,8 @@ extension HTTP2Stream {
     }
   }
 
-  /// Passes on the held bytes, as far as the exchange takes them, then the end. A request that announced no content has no such
-  /// end.
+  /// Passes on the held bytes while the exchange takes them, then the end. For a request that announced no content, no end is
+  /// passed on.
   func passContent() {
     while !isPaused, takesContent, let exchange, let (bytes, range) = nextHeld() {
       let goesOn = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -64,7 +64,7 @@ extension HTTP2Stream {
     if isTunnel || request?.head.framing != BodyFraming.none { exchange.requestBodyEnded(trailers) }
   }
 
-  /// Whether content is passed on. Bytes for a WebSocket are kept until the origin has accepted it.
+  /// Whether content is passed on. Bytes for a WebSocket are kept until the origin has accepted the handshake.
   private var takesContent: Bool {
     if case .asked = webSocket { false } else { true }
   }
@@ -89,15 +89,15 @@ extension HTTP2Stream {
 
   func drainRequestBody() { wish = .drained }
 
-  /// Handles the rest of a request whose answer is complete. It is dropped where that is cheap or the exchange requested it,
-  /// since many clients do not read before they have sent all of it. Otherwise it gets no more credit, and the stream is reset
-  /// after a moment (RFC 9113 §8.1).
+  /// Handles the rest of a request whose answer is complete. The rest is read and dropped if it is small or the exchange
+  /// requested that, since many clients do not read the answer before they have sent everything. Otherwise the client gets no
+  /// more credit. If the request has not ended after ``UnwantedContent/time``, the stream is reset (RFC 9113 §8.1).
   func dropRest() {
     release()
     dropBudget = UnwantedContent.budget(
       wish, contentLength.map { $0 - min($0, contentCount) },
       expects: request?.head.fields.contains(.expect) == true)
-    // Some clients ignore the answer once the stream is reset (curl before 8).
+    // The stream is not reset at once, because some clients then ignore the answer (curl before 8).
     timeContent(after: UnwantedContent.time)
   }
 
@@ -113,8 +113,9 @@ extension HTTP2Stream {
     while let (_, range) = held.next(limit: .max) { taken(range.count) }
   }
 
-  /// Passes all held bytes to an exchange whose stream is about to end, even if it is paused: no more may come. The last byte of
-  /// a request without END_STREAM goes to an upload only, whose content may be split over any number of requests.
+  /// Passes all held bytes to an exchange whose stream is about to end, even if the exchange is paused, since it gets no later
+  /// call. If END_STREAM has not come, the last byte goes to an upload only, because the content of an upload may be split over
+  /// any number of requests.
   func give(all exchange: any Exchange, isMalformed: Bool = false) {
     let isWhole = exchange is UploadExchange && !isMalformed
     while takesContent, let (bytes, range) = isWhole ? held.next(limit: .max) : nextHeld() {

@@ -2,11 +2,11 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// A request over HTTP/2 and its answer: what ``HTTP1Connection`` is for HTTP/1.1, without the connection. Errors that cut a
-/// connection there reset the stream here.
+/// A request over HTTP/2 and its answer: the channel of one exchange, as ``HTTP1Connection`` is for HTTP/1.1. Errors that cut the
+/// connection in HTTP/1.1 only reset the stream in HTTP/2.
 ///
-/// The request's content is in `HTTP2Stream+Content`, the answer in `HTTP2Stream+Answer`. Held by its connection until both sides
-/// have ended, and by its exchange.
+/// The request's content is in `HTTP2Stream+Content`, the answer in `HTTP2Stream+Answer`. The stream is held by its connection
+/// until both sides have ended, and by its exchange.
 final class HTTP2Stream {
   let id: HTTP2StreamID
   /// `nil` once the stream is closed and its exchange has ended.
@@ -31,17 +31,18 @@ final class HTTP2Stream {
   /// The state of a requested WebSocket (RFC 8441).
   enum WebSocket {
     case none
-    /// The origin was sent the upgrade request, with a key that pawl generated.
+    /// The origin was sent the upgrade request, with a `Sec-WebSocket-Key` that pawl generated.
     case asked(WebSocketHandshake)
     /// The contents of the request and of the answer are the WebSocket's bytes.
     case tunnel
   }
 
   // The request's content
-  /// Received content that the exchange has not taken yet. Bounded by the stream's window, since it gets no credit.
+  /// Received content that the exchange has not taken yet. Limited by the stream's window, since the client gets no credit for
+  /// these bytes.
   var held = ChunkQueue()
   var isPaused = false
-  /// The trailers of the content's end, which is still to be passed to the exchange after the held bytes.
+  /// The trailers, if the content has ended and its end is still to be passed to the exchange, after the held bytes.
   var untoldEnd: Fields?
   var meter = RateMeter()
   /// Bytes of content received so far, and announced.
@@ -91,7 +92,8 @@ final class HTTP2Stream {
 
   // MARK: - Beginning
 
-  /// Begins the request, after everything received with its head was read: a request that is reset at once costs no exchange.
+  /// Begins the request. Called once everything received together with its head is parsed, so that a request that is reset at
+  /// once costs no exchange.
   func begin() {
     guard let connection, !isClosed else { return }
     switch arrival {
@@ -126,12 +128,12 @@ final class HTTP2Stream {
   }
 
   /// Whether the request announces no content but its stream has not ended. It cannot begin: its head alone would be a complete
-  /// request for the origin, while it may still prove malformed (RFC 9113 §8.1.1).
+  /// request for the origin, while the request may still turn out to be malformed (RFC 9113 §8.1.1).
   private func isUnendedNothing(_ head: RequestHead) -> Bool {
     head.framing == .length(0) && !requestHasEnded && head.method != .connect
   }
 
-  /// Waits for the end of such a request, as long as for a head.
+  /// Waits at most `header-timeout` for the end of such a request.
   private func waitForEnd(of request: HTTP2Request) {
     guard let connection, case .request = arrival else { return }
     arrival = .unended(request)
@@ -170,7 +172,8 @@ final class HTTP2Stream {
     outgoing.finish()
   }
 
-  /// Begins to drop the rest of an unended request, after the session's call: a reset now comes behind the answer.
+  /// Begins to drop the rest of a request that has not ended. Called after the session has produced the answer, so that a reset
+  /// comes after the answer.
   func dropRestIfUnended() {
     guard !isClosed, !requestHasEnded, !isTunnel else { return }
     dropRest()
@@ -191,18 +194,18 @@ final class HTTP2Stream {
   func closed(by code: UInt32?) {
     state.close()
     contentTimer?.close()
-    // The exchange still gets the held content.
+    // If the answer is not complete, the exchange still gets the held content.
     guard hasAnswered, code == nil || !isTunnel else {
       let isMalformed = !requestHasEnded && code == HTTP2ErrorCode.protocolError.rawValue
       return drop(BodyEnd(party: .client, reason: Self.reason(of: code)), isMalformed: isMalformed)
     }
-    // The client saw a clean end: the held bytes of a tunnel still go to the origin.
+    // The client saw a clean end, so the held bytes of a tunnel still go to the origin.
     if isTunnel, let exchange { give(all: exchange) }
     release()
     if isTunnel { answerSent() }
   }
 
-  /// Returns the log's word for a code of RST_STREAM: `reset` where the client has just cancelled.
+  /// Returns the log's word for a code of RST_STREAM: `reset` if the client has only cancelled the request.
   static func reason(of code: UInt32?) -> String {
     switch code.flatMap(HTTP2ErrorCode.init(rawValue:)) {
     case .cancel, .noError, nil: "reset"
@@ -212,7 +215,7 @@ final class HTTP2Stream {
 
   // MARK: - Ends
 
-  /// Ends a body that cannot be finished with RST_STREAM, where HTTP/1.1 would end the connection before the announced length.
+  /// Sends RST_STREAM for a body that cannot be finished, where HTTP/1.1 would end the connection before the announced length.
   func endVisibly(_ end: BodyEnd) {
     guard !isClosed, !hasAnswered else { return }
     request?.record.end = end
@@ -236,7 +239,8 @@ final class HTTP2Stream {
   }
 
   /// Ends the exchange, since the client has gone or the stream was reset. Content that came before still counts.
-  /// - Parameter isMalformed: whether the request proved malformed (RFC 9113 §8.1.1): then it is never complete.
+  /// - Parameter isMalformed: whether the request turned out to be malformed (RFC 9113 §8.1.1). If so, its content is never taken
+  ///   as complete.
   func drop(_ end: BodyEnd, isMalformed: Bool = false) {
     state.close()
     contentTimer?.close()

@@ -1,24 +1,25 @@
 /// The state of one request over HTTP/2 and of its answer.
 ///
-/// Pure: each event has one function, which returns whether it was possible; ``HTTP2Stream`` does what follows.
+/// Only keeps the state; ``HTTP2Stream`` acts on it. Each event has one function; those that return a `Bool` return whether the
+/// state changed.
 struct HTTP2StreamState: Hashable {
   enum Answer: UInt8, CaseIterable {
     /// The final response has not begun. Interim responses may have been sent.
     case awaited
     /// The session has the head of the final response.
     case begun
-    /// All of it is produced: END_STREAM is in a frame.
+    /// All of the answer is produced: END_STREAM is in a frame.
     case produced
   }
 
   enum Life: Hashable {
     case open(Answer)
-    /// Nothing is sent or received any more; with the state that the answer had reached.
+    /// Nothing is sent or received any more. The value is the state that the answer had reached.
     case closed(Answer)
   }
 
   private(set) var life = Life.open(.awaited)
-  /// END_STREAM has come.
+  /// Whether END_STREAM has come from the client.
   private(set) var requestHasEnded: Bool
 
   init(requestHasEnded: Bool) { self.requestHasEnded = requestHasEnded }
@@ -39,7 +40,7 @@ struct HTTP2StreamState: Hashable {
   var hasAnswered: Bool { answer == .produced }
   /// Whether an answer may begin now.
   var mayAnswer: Bool { life == .open(.awaited) }
-  /// Whether the answer is on its way.
+  /// Whether the answer has begun, and its end is not produced yet.
   var isAnswering: Bool { life == .open(.begun) }
 
   // MARK: Events
@@ -53,7 +54,7 @@ struct HTTP2StreamState: Hashable {
     return true
   }
 
-  /// END_STREAM is in a frame, which may be the stream's last.
+  /// Notes that END_STREAM is in a frame, which may be the stream's last.
   @discardableResult
   mutating func answerIsProduced() -> Bool {
     switch life {

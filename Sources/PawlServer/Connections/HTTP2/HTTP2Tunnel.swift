@@ -2,13 +2,13 @@ import PawlHTTP
 import PawlLoop
 
 /// The client's side of a ``Tunnel`` over HTTP/2 (RFC 8441): the contents of the request and of the answer carry the bytes. The
-/// end of a direction is END_STREAM here and FIN at the origin. A side that breaks resets the other.
+/// end of a direction is END_STREAM here and FIN at the origin. If one side breaks, the other is reset.
 final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   /// The most bytes that wait here for the client; at this limit the origin is no longer read.
   static let highWater = 64 << 10
   private static let lowWater = 16 << 10
-  /// The time after which an origin that reads nothing is cut off, when both directions have ended and bytes of the client are
-  /// left.
+  /// The time after which an origin that reads nothing is cut off. It counts when both directions have ended, and bytes of the
+  /// client are still to be sent.
   static let restTime = Duration.seconds(60)
 
   weak var delegate: (any StreamDelegate)?
@@ -33,7 +33,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   var isClosed: Bool { state.reading == .closed }
 
   /// Starts the tunnel.
-  /// - Parameter holding: kept alive as long as the tunnel lasts.
+  /// - Parameter holding: an object that is kept alive as long as the tunnel lasts.
   func start(_ origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
     let tunnel = Tunnel(client: self, origin: origin, toClient: leftover, toOrigin: []) { [weak self] _, _ in
       _ = holding

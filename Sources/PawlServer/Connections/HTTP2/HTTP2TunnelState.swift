@@ -1,6 +1,7 @@
 /// The state of the two directions of a tunnel over HTTP/2.
 ///
-/// Pure: each event has one function, which returns whether it was possible; ``HTTP2Tunnel`` does what follows.
+/// Only keeps the state; ``HTTP2Tunnel`` acts on it. Each event has one function; those that return a `Bool` return whether the
+/// state changed.
 struct HTTP2TunnelState: Hashable {
   /// Whether the tunnel reads what the client sends.
   enum Reading: CaseIterable {
@@ -55,8 +56,8 @@ struct HTTP2TunnelState: Hashable {
     if outgoing == .flowing { outgoing = .full }
   }
 
-  /// Notes that the client has taken enough for more to come.
-  /// - Returns: whether the tunnel waits for that.
+  /// Notes that the client has taken enough bytes, so that the origin may send more.
+  /// - Returns: whether the origin had to wait (``Outgoing/full``), and now has to be told.
   mutating func empties() -> Bool {
     guard outgoing == .full else { return false }
     outgoing = .flowing

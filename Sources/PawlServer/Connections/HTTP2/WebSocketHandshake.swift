@@ -10,13 +10,13 @@ struct WebSocketHandshake {
   private static let identifier: StaticString = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   let key: [UInt8]
 
-  /// Returns `nil` where the request is not for a WebSocket.
+  /// Returns `nil` if the request is not for a WebSocket.
   init?(_ request: HTTP2Request, key: [UInt8] = Base64.encode(Randomness.bytes(16))) {
     guard let name = request.protocol, name.equalsIgnoringCase("websocket") else { return nil }
     self.key = key
   }
 
-  /// Returns the request for the origin: a GET with an upgrade, and with the key and version of this hop.
+  /// Returns the request for the origin: a GET with an upgrade, and with the `Sec-WebSocket-Key` and version of this hop.
   func request(_ head: RequestHead) -> RequestHead {
     var head = head
     head.method = .get
@@ -40,7 +40,7 @@ struct WebSocketHandshake {
     return answer
   }
 
-  /// Returns the Base64 text of the SHA-1 of key and identifier (RFC 6455 §4.2.2).
+  /// Returns the Base64 text of the SHA-1 of ``key`` and the protocol's identifier (RFC 6455 §4.2.2).
   static func accept(for key: [UInt8]) -> [UInt8] {
     var text = key
     text.append(identifier)

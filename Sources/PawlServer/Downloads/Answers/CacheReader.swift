@@ -28,17 +28,18 @@ final class CacheReader: BodySource {
   private var heldBefore: UInt64 = 0
   private var isFinished = false
   private var patience: LoopTimer?
-  /// Why the reader cannot go on: the file is unreadable for now, or the body is restricted to another request. `nil`: it can.
+  /// Why the reader cannot go on: the file is unreadable for now, or the body is restricted to another request. `nil`: the reader can go
+  /// on.
   private var unreadable: String?
-  /// The offset that was just read back and verified. The bytes there are sent without another check of the file: otherwise a file that
+  /// The offset that was just read back and verified. The bytes there are sent without another check of the file. Otherwise a file that
   /// changes all the time would delay the client for ever.
   private var justChecked: UInt64?
-  /// The offset at which a run was given back last, and how many times in a row that happened there.
+  /// The offset of the run of the file that the socket last gave back, and how many times in a row that happened at this offset.
   private var returned = (at: UInt64.max, count: 0)
   private var watch: FileWatch
-  /// The hash and the last bytes of what was sent from the memory window, because the disk does not take the body.
+  /// The hash and the last bytes of what was sent from the memory window, because the body is not on disk.
   private var given: DeliveredMemory?
-  /// Brings the rest for this reader alone, after the memory window went on without it.
+  /// Fetches the rest for this reader alone, after the memory window has moved past its position.
   private var rest: OvertakenReaderFetch?
   weak var consumer: (any BodyConsumer)?
 
@@ -104,9 +105,9 @@ final class CacheReader: BodySource {
     }
   }
 
-  /// Goes on with a request of its own, after the memory window went on without this reader. The bytes that it lacks have passed through
-  /// memory. They are fetched again for this reader alone.
-  /// - Returns: `false` where nothing could prove that they are the same bytes.
+  /// Goes on with a request of its own, because the memory window has moved past this reader's position. The bytes that the reader lacks
+  /// are no longer in memory, so they are fetched again for this reader alone.
+  /// - Returns: `false` if nothing could prove that the fetched bytes are the same.
   private func goesOnAlone(from start: UInt64, through end: UInt64?) -> Bool {
     guard segments.count == 1 else { return false }
     rest = OvertakenReaderFetch(
@@ -115,7 +116,7 @@ final class CacheReader: BodySource {
     ) { [weak self] in self?.consumer?.bodyIsReady() }
     guard rest != nil else { return false }
     given = nil
-    // The seat at the coordinator keeps the body, which is needed for the comparison. But no fill waits for this reader any more.
+    // The reader stays registered with the coordinator, so the body is kept for the comparison. But no fill waits for this reader any more.
     body.readerLeft(token: token)
     coordinator.moved(token)
     return true
@@ -129,14 +130,14 @@ final class CacheReader: BodySource {
     }
   }
 
-  /// The offset in the body where the reader goes on; `nil` when bytes of pawl's own come first, or nothing is left.
+  /// The offset in the body where the reader goes on; `nil` if bytes that pawl made come first, or nothing is left.
   var start: UInt64? { if case .body(let start, _)? = segments.first { start } else { nil } }
 
   /// The result of ``prepare()``.
   enum Preparation { case ready, later, failed(BodyEnd) }
 
-  /// Makes sure that the first bytes are held and verified before they are sent. It has missing bytes fetched. After `.later`,
-  /// ``BodyConsumer/bodyIsReady()`` is called when it is worth calling again.
+  /// Makes sure that the first bytes are held and verified before they are sent; missing bytes are fetched. After `.later`, call again when
+  /// ``BodyConsumer/bodyIsReady()`` is called.
   func prepare() -> Preparation {
     guard case .body(let start, let end)? = segments.first else { return .ready }
     if let unreadable { return .failed(BodyEnd(party: .pawl, reason: unreadable)) }
@@ -192,7 +193,8 @@ final class CacheReader: BodySource {
     return true
   }
 
-  /// Marks bytes as unverified that were taken for held but could not be sent. From there on no byte counts as sent from the cache.
+  /// Marks bytes as unverified, because they counted as held but could not be sent. No byte after their start counts as sent from the
+  /// cache.
   func distrust(_ left: Range<UInt64>) {
     body.distrust(left)
     guard left.lowerBound < heldBefore else { return }
@@ -247,8 +249,8 @@ final class CacheReader: BodySource {
     return true
   }
 
-  /// Arranges to decide again while the reader waits: first when the speed of the fill can be measured, then twice a second. A reader
-  /// does not have to wait for a fill that proves slow.
+  /// Arranges to decide again while the reader waits: first when the speed of the fill can be measured, then twice a second. So a reader
+  /// does not go on waiting for a slow fill.
   private func askAgainLater() {
     guard coordinator.canFetchRanges, patience?.isScheduled != true else { return }
     let delay = patience == nil ? FillCoordinator.jumpMeasure : Self.lookAgain
@@ -272,7 +274,7 @@ final class CacheReader: BodySource {
   }
 }
 
-/// A reader's identity towards bodies and coordinators.
+/// An object that stands for a reader in bodies and coordinators, which identify it by its address.
 private final class ReaderSeat {}
 
 extension BodyEnd {

@@ -47,14 +47,14 @@ extension DownloadExchange {
     if channel.hasResponded { removePlaceholder() }
   }
 
-  /// Answers 412: the current representation is not one that the client's `If-Match` names.
+  /// Answers 412, because the current representation is not one that the client's `If-Match` names.
   func preconditionFailed() {
     removePlaceholder()
     channel.reply(Replies.preconditionFailed())
   }
 
-  /// Returns the comparison that the answer has to wait for. It is needed when the `If-Range` of a range request names the body that this
-  /// one replaces.
+  /// Returns the comparison that the answer has to wait for; `nil`: none. There is one if the `If-Range` of a range request names the body
+  /// that the stored body replaces.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
       stored.body.tagLimit(tag.opaque) == nil, !stored.body.isForm, stored.body.form(namedBy: tag.opaque) == nil,
@@ -64,9 +64,10 @@ extension DownloadExchange {
     return twin
   }
 
-  /// Asks the origin for the first missing bytes before the answer promises them, if no fill is bringing them. If the origin has another
-  /// representation by now, the client can still get that one. After the head was sent, the client could only be cut off. The same holds
-  /// if there is no room for the bytes beside what other fills bring.
+  /// Asks the origin for the first missing bytes before the head promises them, if no fill is bringing them. If the origin has another
+  /// representation by now, the client can still get the new one. After the head was sent, the transfer could only be cut off. The same is
+  /// true if there is no space on disk for the missing bytes.
+  /// - Returns: `true` if the answer waits, or the request was forwarded.
   private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
       FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total)
@@ -94,8 +95,9 @@ extension DownloadExchange {
     return true
   }
 
-  /// Whether bytes that this answer needs have already gone through the memory window and are not held. A body for which there is no room
-  /// on disk goes through memory once. The seat that is taken here keeps the rest of it for this client.
+  /// Whether bytes that this answer needs have already left the memory window and are not held. A body for which there is no space on disk
+  /// passes through memory one time only. This function registers a placeholder reader, so that the bytes which are left are kept for this
+  /// client.
   private func hasGoneBy(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard stored.body.isStreaming, request.head.method == .get else { return false }
     let ranges: [Range<UInt64>] =

@@ -3,8 +3,8 @@ import PawlCacheStore
 import PawlHTTP
 
 extension DownloadExchange {
-  /// Decides in which content coding the bytes of the requested range are counted. This happens before the lookup and before the origin
-  /// is asked: a response that comes later says nothing about the bytes that the client holds.
+  /// Decides in which content coding the bytes of the requested range are counted. This happens before the lookup and before the origin is
+  /// asked, because a response that comes later says nothing about the bytes that the client holds.
   func decideRangeCoding(_ state: ResourceState) {
     let fields = request.head.fields
     guard request.head.method == .get, fields.contains(.range) else { return }
@@ -44,7 +44,8 @@ extension DownloadExchange {
     }
   }
 
-  /// Whether the request selects a stored response, if the origin is asked for identity or for the codings that the client accepts.
+  /// Whether the request selects a stored response. `asksIdentity`: if the origin is asked for no coding; otherwise for the codings that
+  /// the client accepts.
   private func selects(_ stored: StoredResponse, asksIdentity: Bool) -> Bool {
     stored.head.isSelected(by: request.head, asksIdentity: asksIdentity) { withOwnEncoding }
   }

@@ -39,8 +39,8 @@ extension DownloadExchange: FetchLeader {
     coded.withUnsafeBytes { channel.respond(answered, content: $0) }
   }
 
-  /// Whether the response fulfils `If-Match`: a successful response has to carry a tag that it names. Any other response would be the
-  /// same without the condition (RFC 9110 §13.2.1).
+  /// Whether the response fulfils `If-Match`. A successful response has to carry a tag that `If-Match` names. Any other response is passed
+  /// on, because it would be the same without the condition (RFC 9110 §13.2.1).
   private func isWanted(_ head: ResponseHead) -> Bool {
     guard request.hasMatch, let tags = request.match, (200..<300).contains(head.status) else { return true }
     guard let own = head.fields.only(.etag).flatMap(EntityTag.init) else { return false }

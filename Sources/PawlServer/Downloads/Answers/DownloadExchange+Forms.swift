@@ -15,7 +15,7 @@ extension DownloadExchange {
     case later
   }
 
-  /// The largest content in bytes whose coded form the answer waits for, if all of the content is here. The answer then has a length.
+  /// The largest content, in bytes, for whose coded form the answer waits, if all of the content is held. Then the answer has a length.
   static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
@@ -30,8 +30,8 @@ extension DownloadExchange {
     return .later
   }
 
-  /// Asks the origin, beside this answer, whether it compresses such responses, if pawl has not learnt that yet. The result counts for
-  /// later requests.
+  /// Asks the origin whether it compresses such responses, if pawl has not learnt this yet. A separate request is sent; its result is used
+  /// for later requests.
   private func asksBeside(_ stored: StoredResponse) {
     guard request.route.compression != nil, !stored.body.isForm else { return }
     // A response that was just fetched has already shown whether the origin compresses it, or the next request will find that out.
@@ -64,7 +64,7 @@ extension DownloadExchange {
   }
 
   /// Returns whether the client's tags name the stored response itself or a coded form of it. A coded form counts only if the client
-  /// accepts its coding: a client that decodes what it keeps counts other bytes.
+  /// accepts its coding, because a client that decodes the content while storing it counts other bytes.
   private func namedForm(of stored: StoredResponse) -> NamedForm? {
     let fields = request.head.fields
     var tags = request.match ?? []
@@ -117,8 +117,8 @@ extension DownloadExchange {
     return isBegun
   }
 
-  /// Lets the answer wait for a coded form that is being written: until a short form is complete, or until a form that was left
-  /// unfinished reaches the bytes that the client has. Only then it is proven that these are the same bytes.
+  /// Lets the answer wait for a coded form that is being written: until a short form is complete, or until a form that was left unfinished
+  /// reaches the bytes that the client has. Only then it is proven that the form has the same bytes.
   /// - Returns: whether the answer has to wait; it is then served again.
   private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
     let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.shortForm } ?? false

@@ -56,8 +56,8 @@ extension DownloadExchange {
     }
   }
 
-  /// The response that the origin has confirmed to this very client a moment ago. For another range of it the origin is not asked again.
-  /// A newer response takes its place (RFC 9111 §4), unless the request names the older one by its tag.
+  /// The response that the origin has confirmed to this very client a moment ago. For another range of it the origin is not asked again. A
+  /// newer response is used instead (RFC 9111 §4), unless the request names the older one by its tag.
   private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
     guard asksForPart,
       let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
@@ -163,8 +163,8 @@ extension DownloadExchange {
     }
   }
 
-  /// Finds the stored response that a client continues of which it holds a part. This is allowed by `resume-ttl`, or after a running
-  /// comparison has shown that the new body is the same.
+  /// Finds the stored response of which the client holds a part, and which it names by its tag. `resume-ttl` may allow the client to
+  /// continue it. If not, a running comparison has to show first that the new body is the same, or the origin has to be asked.
   private func named(in state: ResourceState) -> Named? {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
@@ -178,8 +178,7 @@ extension DownloadExchange {
     return ofOthers(tag, in: state)
   }
 
-  /// Finds a response that was stored for requests with other cookies and that this request names by its tag. The cookies may have
-  /// changed since, and nothing else.
+  /// Finds a response that was stored for requests with other cookies, and that this request names by its tag. Only the cookies may differ.
   private func ofOthers(_ tag: EntityTag, in state: ResourceState) -> Named? {
     let others = (Array(state.variants) + state.superseded).filter { stored in
       names(stored, tag)
@@ -188,7 +187,7 @@ extension DownloadExchange {
         }
     }
     if let own = others.first(where: { opensByTag($0) && isOfSameOwner($0) }) { return .opened(own) }
-    // A response with a strong tag of the origin is left out: that tag is offered to the origin, together with the range.
+    // A response with a strong tag of the origin is left out, because this tag is offered to the origin, together with the range.
     guard resumption == nil, PrivateResumption.canProve(to: request.head),
       let other = others.first(where: { $0.head.validators.tag?.isWeak ?? true && !$0.body.isStreaming })
     else { return nil }
@@ -210,8 +209,8 @@ extension DownloadExchange {
     }
   }
 
-  /// Creates a validation in the background, unless a fetch is running (RFC 5861 §3). A request that may not have the stale response
-  /// joins it.
+  /// Creates a validation in the background, unless a fetch is running (RFC 5861 §3). A request that may not have the stale response joins
+  /// the validation.
   private func validation(
     of current: StoredResponse, _ renewal: AnswerPlan.Renewal, _ resource: Resource, _ state: inout ResourceState
   ) -> (CollapsedFetch, [(FieldName, [UInt8])])? {
@@ -242,7 +241,7 @@ extension DownloadExchange {
         (purpose, extra) = (.offer(offered), Offer.conditions(offered.map(\.head), beside: extra))
       }
     }
-    // A running fetch that only ranges of the same client may join gives way to this one, which all requests may join.
+    // If only range requests of the same client may join the running fetch, this fetch replaces it, because all requests may join this one.
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
       isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)

@@ -2,10 +2,11 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// Verifies stored bytes before the head goes out, because the disk may have damaged them. The first bytes that the answer needs are read
-/// back. If they are damaged, they are fetched again, or another response is looked for, while the client can still get either. After the
-/// head, the reader mends damaged bytes when it comes to them.
+/// Verifies stored bytes before the head is sent, because the disk may have damaged them. The first bytes that the answer needs are read
+/// back. If they are damaged, they are fetched again, or another response is looked for. After the head was sent, the client could not get
+/// another response; the reader then fetches damaged bytes again when it comes to them.
 extension DownloadExchange: BodyConsumer {
+  /// Reads back the first bytes of the answer, unless they are verified already.
   /// - Returns: whether the answer has to wait; it is then served again.
   func provesFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     let body = stored.body
@@ -16,13 +17,13 @@ extension DownloadExchange: BodyConsumer {
     case .failed where served.arrival?.isJustFetched == true: return false
     case .missing, .checking, .failed: break
     }
-    // A client that asked for a part does not wait long for it: after ``patience`` it gets the whole body from byte 0.
+    // A client that asked for a part waits for ``patience`` at most. After that it gets the complete body from byte 0.
     if start > 0 { armPatience() }
     keep(stored, from: start)
     keeper?.consumer = self
     enter(.waiting(for: .bytes, of: stored, nil))
-    // Requests that wait for the same bytes are called back one after the other. So this one begins in the next turn, not inside of such
-    // a call.
+    // Requests that wait for the same bytes are called back one after the other. So this request begins in the next turn, not inside of
+    // such a callback.
     request.loop.loop.nextTurn { [weak self] in self?.bodyIsReady() }
     return true
   }
@@ -43,9 +44,9 @@ extension DownloadExchange: BodyConsumer {
     }
   }
 
-  /// Finds another answer, because these bytes cannot be served and nothing has been promised yet. A body that is gone, or that has
-  /// changed, has left the index: the resource is looked up once more. Where the rest cannot be fetched now, or the file cannot be read,
-  /// the client gets the origin's response.
+  /// Finds another answer, because these bytes cannot be served and no head was sent yet. A body that is gone, or that has changed, has
+  /// left the index, so the resource is looked up once more. If the rest cannot be fetched now, or the file cannot be read, the client gets
+  /// the origin's response.
   private func cannotServe(_ stored: StoredResponse) {
     removePlaceholder()
     guard stored.body.failure != nil, !hasLookedAgain else { return forwardUnstored() }

@@ -5,14 +5,14 @@ import PawlLoop
 
 /// Decides whether a request may have a response that another request brought, or is bringing, without asking the origin itself.
 extension DownloadExchange {
-  /// The longest time that a request waits for the head of a response to another request, while it is unknown whether that can be shared.
-  /// If the last response under this key was shared, there is no limit.
+  /// The longest time that a request waits for the head of a response to another request, while it is unknown whether that response can be
+  /// shared. If the last response under this key was shared, there is no limit.
   static let collapsePatience = Duration.seconds(5)
 
-  /// Whether this request may have `stored` as it is (RFC 9111 §4), or because it only continues the download that brings it.
+  /// Whether this request may have `stored` as it is (RFC 9111 §4), or because it belongs to the download that brings `stored`.
   /// - Parameters:
-  ///   - sharing: the request whose fetch brings the response; `nil` where no fetch runs, or that request is unknown.
-  ///   - isEarly: whether this request waited for the head. Then it gets a body without a known end from its beginning, as it should.
+  ///   - sharing: the request whose fetch brings the response; `nil` if no fetch runs, or that request is unknown.
+  ///   - isEarly: whether this request waited for the head. Then it gets the body from its beginning, even if the length is unknown.
   func mayTake(_ stored: StoredResponse, from sharing: Sharing?, isEarly: Bool) -> Bool {
     guard matches(stored) else { return false }
     if isReusable(stored), isEarly || !known(stored).comesLate { return true }
@@ -48,8 +48,8 @@ extension DownloadExchange {
     }
   }
 
-  /// Whether the client may continue `stored` by the rule of `resume-ttl`: it names the body by a tag of pawl's own, which it can have
-  /// only from a response. A tag is no credential: for a request with a credential the origin decides, unless the response is for
+  /// Whether the client may continue `stored` by the rule of `resume-ttl`. It names the body by a tag that pawl made, which it can have
+  /// only from a response. A tag is no credential, so the origin decides about a request with a credential, unless the response is for
   /// everybody. Cookies are compared by the caller.
   func opensByTag(_ stored: StoredResponse) -> Bool {
     let fields = request.head.fields
@@ -74,7 +74,7 @@ extension DownloadExchange {
       && !control.noCache && !control.noStore && control.maxAge != 0 && !Reuse.hasPragmaNoCache(request.head.fields)
   }
 
-  /// Whether this request waits for the response to `running`, which may be for both.
+  /// Whether this request may wait for the response to `running`, because that response may be for both requests.
   func mayJoin(_ running: CollapsedFetch) -> Bool {
     let fields = request.head.fields
     // A request that has passed through pawl before would wait for itself.
@@ -88,7 +88,7 @@ extension DownloadExchange {
 
   // MARK: - Waiting for the response to another request
 
-  /// Waits for the outcome of a running fetch. If that is out already, the exchange looks again.
+  /// Waits for the outcome of a running fetch. If the outcome was given already, the exchange looks up the resource again.
   /// - Parameter isPatient: whether the last response under this key was shared; then the wait has no time limit.
   func join(_ fetch: CollapsedFetch, isPatient: Bool) {
     let (reference, teller) = (LoopWeak(self, on: request.loop.loop), ObjectIdentifier(fetch))
@@ -127,8 +127,9 @@ extension DownloadExchange {
     }
   }
 
-  /// Looks again, because the response was for the leader alone. If this says nothing about the next response, all waiting requests look
-  /// once more: one of them asks the origin, and the others wait for that. All waits together take no longer than ``collapsePatience``.
+  /// Looks up the resource again, because the response was not for this request. After the first such response, one of the waiting requests
+  /// asks the origin, and the others wait once more. After the second, this request is sent to the origin. All waits together take no
+  /// longer than ``collapsePatience``.
   private func looksAgain() {
     collapsing.cameToNothing()
     look()

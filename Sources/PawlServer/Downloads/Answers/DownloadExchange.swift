@@ -8,9 +8,9 @@ import PawlWire
 /// A GET or HEAD on a route with a cache. It is answered from a stored response, from a running fill, or from the origin by way of a
 /// ``CollapsedFetch``. `DownloadExchange+Lookup` decides what to do, `DownloadExchange+Answer` how to answer.
 final class DownloadExchange: Exchange {
-  /// The longest time that a range request waits for a total length, or for a comparison. Then it gets the whole body from byte 0.
+  /// The longest time that a range request waits for a total length, or for a comparison. After that it gets the complete body from byte 0.
   static let patience = Duration.seconds(30)
-  /// The same for a coded form, whose length is not known before the end of the content.
+  /// The same limit for a coded form, whose length is not known before the end of the content.
   static let formPatience = Duration.seconds(5)
 
   let request: IncomingRequest
@@ -19,14 +19,14 @@ final class DownloadExchange: Exchange {
   let downloads: LoopDownloads
   let resource: Resource?
   @exclusivity(unchecked) private(set) var state = DownloadState.deciding
-  /// Asks the origin whether a response that is kept for one user is also this user's. Set when that begins.
+  /// Asks the origin whether a response that is kept for one user is also this user's. `nil` until that is asked.
   private(set) var resumption: PrivateResumption?
   @exclusivity(unchecked) private var patience = Patience.unlimited
   var isOutOfPatience: Bool { patience.isOver }
-  /// Ends the wait for the response to another request, over all fetches that this exchange joins.
+  /// Ends the wait for responses to other requests. One timer for all fetches that this exchange joins.
   var collapseTimer: LoopTimer?
   @exclusivity(unchecked) var collapsing = Collapsing.mayWait
-  /// A reader that stands for the real one until that comes. A fill without readers might pause.
+  /// A placeholder for the reader that will send the content. A fill without readers might pause.
   private(set) var keeper: CacheReader?
   var served = Served(arrival: nil, isCollapsed: false)
 
@@ -43,7 +43,7 @@ final class DownloadExchange: Exchange {
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
   ) {
     (self.request, self.channel, self.store, self.downloads) = (request, channel, store, downloads)
-    // `nil` only if there is none and none may be created.
+    // `nil` only if there is no resource and none may be created.
     resource = request.resource ?? store.resource(for: request.key(request.head.target), create: true)
   }
 
@@ -116,14 +116,14 @@ final class DownloadExchange: Exchange {
 
   /// Waits for the total length of the body, then serves. Gives up after ``patience``, or after ``formPatience`` for a coded form.
   func waitForTotal(of stored: StoredResponse) {
-    // A coded form can also be sent at once from its beginning: its wait is short.
+    // A coded form can also be sent at once from its beginning, so its wait is short.
     armPatience(stored.body.isForm ? Self.formPatience : Self.patience)
     keep(stored, from: 0)
     enter(.waiting(for: .total, of: stored, nil))
     waitForChange(stored)
   }
 
-  /// Takes the seat of a reader at an offset, so that the bytes from there on are fetched and kept.
+  /// Registers a placeholder reader at an offset, so that the bytes from there on are fetched and kept.
   func keep(_ stored: StoredResponse, from start: UInt64) {
     // The new reader joins before the old one leaves: without a reader in between, a memory window would move on.
     let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store, on: downloads)
@@ -131,7 +131,7 @@ final class DownloadExchange: Exchange {
     keeper = next
   }
 
-  /// Gives the stand-in's seat up. If it stayed, it would hold up the other readers of a streamed body.
+  /// Removes the placeholder reader. If it stayed, it would hold up the other readers of a streamed body.
   func removePlaceholder() {
     keeper?.finish()
     keeper = nil
@@ -145,7 +145,7 @@ final class DownloadExchange: Exchange {
       let isHopeless = body.failure != nil || body.isStreaming || !FillCoordinator.isFilling(stored)
       if body.total != nil { return self.serve(stored, self.served) }
       guard isHopeless else { return self.waitForChange(stored) }
-      // Its total will never be known.
+      // The total length will never be known.
       self.lookForWhole()
     }
   }
@@ -154,7 +154,7 @@ final class DownloadExchange: Exchange {
   /// - Parameter isOurs: whether `stored` answers this request with either outcome; otherwise the resource is looked up again.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
-    // The body that is being compared is fetched for this request, too: take a seat at it.
+    // The body that is being compared is needed for this request, too, so a placeholder reader is registered for it.
     keep(stored, from: 0)
     enter(.waiting(for: .twin, of: stored, nil))
     let reference = LoopWeak(self, on: request.loop.loop)

@@ -74,7 +74,7 @@ enum DownloadState {
     case (.loaded, .deciding): true
     case (.outcome, .leading), (.outcome, .resuming): true
     case (.told, .joined), (.joinedTooLong, .joined): true
-    // In the other states the whole body is already on its way, or it is not known yet whether a part can be given.
+    // In the other states the complete body is already on its way, or it is not known yet whether a part can be given.
     case (.patienceIsOver, .waiting): true
     case (.came(let event), .waiting(let wait)): event == wait
     case (.loaded, _), (.outcome, _), (.told, _), (.joinedTooLong, _), (.patienceIsOver, _), (.came, _): false

@@ -1,15 +1,15 @@
 import PawlLoop
 
 /// Whether a request may wait for the response to another request (request collapsing). That response may turn out to be for its leader
-/// alone. Then all waiting requests look once more, and one of them asks the origin.
+/// alone. Then all waiting requests look up the resource once more, and one of them asks the origin.
 enum Collapsing: Hashable, CaseIterable {
   case mayWait, hasWaited
-  /// The request is sent to the origin itself.
+  /// This request is sent to the origin, and does not wait for another one.
   case goesAlone
 
   /// Notes that the response was for its leader alone.
   mutating func cameToNothing() { self = self == .mayWait ? .hasWaited : .goesAlone }
-  /// Notes that this request waits no longer.
+  /// Notes that this request does not wait any more.
   mutating func gaveUp() { self = .goesAlone }
 }
 
@@ -17,7 +17,7 @@ enum Collapsing: Hashable, CaseIterable {
 enum Patience {
   case unlimited
   case running(LoopTimer)
-  /// The time is over: the client gets the whole body from byte 0.
+  /// The time is over: the client gets the complete body from byte 0.
   case over
 
   var isOver: Bool { if case .over = self { true } else { false } }

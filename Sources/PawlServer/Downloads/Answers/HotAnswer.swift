@@ -5,15 +5,16 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The decided answer of a stored response to requests without special fields, except for the fields that change every second. Only
-/// ``AnswerPlan``, ``AnswerShape`` and ``StoredAnswer`` make this decision, as they do for all other requests; it is remembered here.
-/// Belongs to one route, because it depends on the route's settings.
+/// The answer that a stored response gives to requests without special fields, without the fields that change every second. ``AnswerPlan``,
+/// ``AnswerShape`` and ``StoredAnswer`` decide it, as for all other requests; this class remembers their decision. Belongs to one route,
+/// because the decision depends on the route's settings.
 final class HotAnswer: Sendable {
   /// The head of a 200 with its length, without the empty line at its end.
   let head: [UInt8]
   /// The head of a 206, without the fields that say which part it is and how long it is.
   let partHead: [UInt8]
-  /// The tag that the answer shows, with its quotes, if `If-Range` with it gives any part of the body; otherwise empty.
+  /// The tag that the answer shows, with its quotes, if a client with this tag in `If-Range` gets any range that it asks for; otherwise
+  /// empty.
   private let tag: [UInt8]
   /// The length of the body, in bytes.
   let total: UInt64
@@ -23,15 +24,16 @@ final class HotAnswer: Sendable {
   let isForEverybody: Bool
   /// Whether requests that accept a content coding get a coded form: ``form(in:of:_:now:)``.
   let isCodable: Bool
-  /// Whether the origin may be found to compress this type of content. Until that is known, the full lookup of a ``DownloadExchange``
-  /// decides.
+  /// Whether pawl may still learn that the origin compresses this type of content. Until that is known, the full lookup of a
+  /// ``DownloadExchange`` decides.
   let mayBeLearnt: Bool
   private let forms = Locked<[(coding: ContentCoding, response: StoredResponse)]>([])
   /// Whether the origin gave a `Date`; otherwise each answer gets the time at which it is sent.
   let hasDate: Bool
-  /// The head of a 200 for HTTP/2, once it was needed.
+  /// The head of a 200 for HTTP/2; `nil` until it is needed.
   private let headOfHTTP2 = Locked<HTTP2FixedHead?>(nil)
-  /// ``RouteSettings/serial`` of the route. Its address in memory would not identify it: after a reload another route may stand there.
+  /// ``RouteSettings/serial`` of the route. The address of the settings would not identify them: after a reload other settings may be
+  /// there.
   private let route: Int
 
   private init(_ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow)
@@ -53,8 +55,8 @@ final class HotAnswer: Sendable {
   /// The time when the response was made, from which its `Age` counts; wall clock, seconds.
   var bornAt: Int64 { window.born }
 
-  /// Returns the answer of `stored` on `route`, made once for each. `nil` where it depends on more than its URL, or the body is not
-  /// complete.
+  /// Returns the answer of `stored` on `route`; it is made at the first call and remembered. `nil` if it depends on more than the URL, or
+  /// the body is not complete.
   static func of(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
     if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial { return known }
     guard stored.body.isComplete, let made = made(of: stored, route, now: now) else { return nil }
@@ -62,9 +64,8 @@ final class HotAnswer: Sendable {
     return made
   }
 
-  /// Decides the answer with the whole of a body that is about to be complete, for requests without a range. `nil` as for
-  /// ``of(_:_:now:)``, and for every status but 200: then what else the answer depends on, and its head, are decided by the full lookup
-  /// alone.
+  /// Decides the answer with all of a body that is about to be complete, for requests without a range. `nil` as for ``of(_:_:now:)``, and
+  /// for every status but 200: then only the full lookup decides.
   static func whole(
     of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (head: [UInt8], window: FreshWindow, isCodable: Bool, mayBeLearnt: Bool)? {
@@ -100,7 +101,7 @@ final class HotAnswer: Sendable {
     return rules.apply(to: head, length: stored.body.total)
   }
 
-  /// Returns the answer in this coding; `nil` while there is no complete form in it.
+  /// Returns the answer in this coding; `nil` while there is no complete form in this coding.
   func form(
     in coding: ContentCoding, of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (response: StoredResponse, answer: HotAnswer)? {
@@ -115,7 +116,8 @@ final class HotAnswer: Sendable {
     return Self.of(response, route, now: now).map { (response, $0) }
   }
 
-  /// Returns what a request with these fields gets: the whole, or one part. `nil`: anything else, which the full lookup decides.
+  /// Returns what a request with these fields gets: the complete content, or one range. `nil`: anything else, which the full lookup
+  /// decides.
   func shape(range: Bytes?, ifRange: Bytes?) -> AnswerShape? {
     guard let range else { return ifRange == nil ? .whole : nil }
     if let ifRange, tag.isEmpty || !ifRange.elementsEqual(tag) { return nil }
@@ -124,7 +126,7 @@ final class HotAnswer: Sendable {
 
   // MARK: - What the full lookup decides
 
-  /// Whether requests without conditions get the whole if they ask for no range, and a part if they ask for one (416 of an empty body).
+  /// Whether requests without conditions get the complete content, or the range that they ask for (of an empty body: 416).
   private static func givesWholeAndParts(
     _ stored: StoredResponse, _ total: UInt64, _ route: RouteSettings, _ now: Int64
   ) -> Bool {
@@ -134,8 +136,8 @@ final class HotAnswer: Sendable {
       && decided([(.range, Array("bytes=0-0".utf8))], stored, route, now)?.shape == part
   }
 
-  /// Whether requests that continue behind a part, and name it by this tag, get any part. It is tried with the last byte. A tag that is
-  /// proven only up to some offset gives the whole.
+  /// Whether a range request with this tag in `If-Range` gets any range that it asks for. The test asks for the last byte, because a tag
+  /// that is proven only up to some offset gives the complete content there.
   private static func givesAnyPart(
     of stored: StoredResponse, _ total: UInt64, by tag: EntityTag, _ route: RouteSettings, _ now: Int64
   ) -> Bool {
@@ -147,7 +149,7 @@ final class HotAnswer: Sendable {
     return answer?.shape == ByteRange(first: total - 1, last: total - 1).map(AnswerShape.part) && answer?.shown == tag
   }
 
-  /// Decides for a GET with these fields only. `nil` where the answer takes more than the stored response.
+  /// Decides for a GET with these fields only. `nil` if the stored response alone does not answer it.
   private static func decided(
     _ lines: [(FieldName, [UInt8])], _ stored: StoredResponse, _ route: RouteSettings, _ now: Int64
   ) -> (shape: AnswerShape, shown: EntityTag?)? {
@@ -175,6 +177,7 @@ final class HotAnswer: Sendable {
     }
   }
 
+  /// Returns a head for HTTP/1.1, without the empty line at its end.
   /// - Parameter tag: the body's own tag.
   private static func render(
     _ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming, _ tag: EntityTag
@@ -193,7 +196,7 @@ final class HotAnswer: Sendable {
   ) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
-    // The same head is sent without TLS: where it is sent over TLS, this field is added.
+    // The same head is sent with and without TLS. With TLS, Strict-Transport-Security is added when the head is sent.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
     if isCodable(stored, route) { fields.addVaryAcceptEncoding() }

@@ -10,7 +10,7 @@ struct HotResponse {
   let answer: HotAnswer
   let route: RouteSettings
   let store: CacheStore
-  /// The time at which it was fresh; wall clock, seconds.
+  /// The time at which the response was found to be fresh; wall clock, seconds.
   let now: Int64
 }
 
@@ -18,17 +18,17 @@ struct HotResponse {
 struct LookedUp {
   let route: RouteSettings
   var resource: Resource?
-  /// Whether the answer is in a pack, decided when the body was stored (``PackRoom/hit``). Then nothing else is looked up.
+  /// Whether a record in a pack is the answer, decided when the body was stored (``PackRoom/hit``). Then nothing else is looked up.
   var isRecord = false
 }
 
 extension LoopServices {
-  /// Returns the only response that is stored for the request. `nil` where anything about it needs the full lookup of a
-  /// ``DownloadExchange``, or where a record of a pack answers it (``LookedUp/isRecord``).
+  /// Returns the only response that is stored for the request. `nil` if anything about the request needs the full lookup of a
+  /// ``DownloadExchange``, or if a record of a pack answers it (``LookedUp/isRecord``).
   /// - Parameters:
-  ///   - known: what the full lookup need not look up again.
+  ///   - known: receives what the full lookup need not look up again.
   ///   - takesRecords: whether a record of a pack may be sent as it is.
-  ///   - wanted: called where the answer may be compressed: the codings that the request accepts; `nil` if it asks for a range.
+  ///   - wanted: returns the codings that the request accepts; `nil` if it asks for a range. Called only if the answer may be compressed.
   func hotResponse(
     _ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?, takesRecords: Bool,
     wanted: () -> AcceptEncoding?
@@ -72,7 +72,7 @@ extension LoopServices {
 }
 
 extension LoopServices {
-  /// Returns the response of a resource that has only one.
+  /// Returns the response of a resource that has only one response; otherwise `nil`.
   @inline(__always)
   private func only(of resource: Resource, in store: CacheStore) -> StoredResponse? {
     let (isLoaded, only) = resource.withLock { state in (state.isLoaded, state.isLoaded ? state.variants.only : nil) }
@@ -85,12 +85,12 @@ extension LoopServices {
 // MARK: - Answers in packs
 
 extension HotAnswer {
-  /// The version of what a pack keeps of an answer. It has to be changed with the decision and with the format.
+  /// The version of what a pack keeps of an answer. It has to be increased when the decision or the format changes.
   static let version = 2
 
   private static let forEverybody: UInt64 = 1, codable: UInt64 = 2, learnable: UInt64 = 4, dated: UInt64 = 8
 
-  /// Returns what is kept in a pack with the record of a body; `nil` where its answer depends on more than its URL.
+  /// Returns what is kept in a pack with the record of a body; `nil` if the answer depends on more than the URL.
   static func record(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> PackedAnswer? {
     guard stored.personal == nil, let whole = whole(of: stored, route, now: now) else { return nil }
     let head = stored.head
@@ -111,7 +111,7 @@ extension HotAnswer {
 
   /// Whether requests that accept a content coding get a coded form.
   static func isCodable(_ hit: PackedHit) -> Bool { hit.flags & codable != 0 }
-  /// Whether the origin may be found to compress this type of content.
+  /// Whether pawl may still learn that the origin compresses this type of content.
   static func mayBeLearnt(_ hit: PackedHit) -> Bool { hit.flags & learnable != 0 }
   static func hasDate(_ hit: PackedHit) -> Bool { hit.flags & dated != 0 }
 }

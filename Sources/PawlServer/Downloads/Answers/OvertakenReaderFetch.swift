@@ -3,8 +3,8 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// The rest of a streamed body for one reader that the memory window left behind. It is fetched by a request of its own, at the reader's
-/// pace. New bytes count only behind bytes that are proven to be those that the reader was given.
+/// Fetches the rest of a streamed body for one reader, after the memory window has moved past its position. It sends a request of its own,
+/// and reads at the reader's pace. New bytes count only after bytes that are proven to be those that the reader was given.
 final class OvertakenReaderFetch: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
@@ -19,10 +19,10 @@ final class OvertakenReaderFetch: FetchBodySink {
 
   /// - Parameters:
   ///   - position: the offset at which the reader goes on.
-  ///   - end: the exclusive end of what it needs; `nil`: the end of the body.
-  ///   - given: what is remembered of the bytes that it was given from memory, up to `position`.
+  ///   - end: the exclusive end of what the reader needs; `nil`: the end of the body.
+  ///   - given: what is remembered of the bytes that the reader was given from memory, up to `position`.
   ///   - ready: called when there is more to take.
-  /// - Returns: `nil` where nothing could prove the bytes that would come.
+  /// - Returns: `nil` if nothing could prove that the bytes which come are the right ones.
   init?(
     _ response: StoredResponse, from position: UInt64, through end: UInt64?, given: DeliveredMemory?,
     identity: RepresentationIdentity, refusesRanges: Bool, for request: IncomingRequest, ready: @escaping () -> Void
@@ -33,7 +33,7 @@ final class OvertakenReaderFetch: FetchBodySink {
       held: position, attemptLimit: request.route.resumeAttempts,
       replayFactor: UInt64(max(0, request.route.replayLimit)))
     progress.originRefusesRanges = refusesRanges
-    // Bytes between the end of the file and the start of the memory were given to another reader: they cannot be compared.
+    // Bytes after the end of the file, and before the start of `given`, were given to another reader, so they cannot be compared.
     let isComparable = given?.start ?? position <= response.body.held.prefix
     let start = isComparable ? 0 : given?.start ?? position
     let decision = decideResume(held: position, spanStart: start, identity: identity, progress: progress)
@@ -41,7 +41,7 @@ final class OvertakenReaderFetch: FetchBodySink {
     let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, for: .body(self))
     self.fetch = fetch
     let isWhole = end == nil || end == identity.total
-    // The caller is in the middle of taking the bytes that are there.
+    // Begin in the next turn, because the caller still takes the bytes that are there.
     request.loop.loop.nextTurn { [weak fetch] in
       fetch?.goOn(from: position, since: start, through: isWhole ? nil : end, of: identity, asking: decision)
     }

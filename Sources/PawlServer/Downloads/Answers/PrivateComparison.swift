@@ -3,9 +3,9 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Compares a body that the origin has just begun to give to one request with a body that is kept for another request. It does so byte by
-/// byte, in the pool, behind the fill. It ends when both bodies are whole and equal, when they differ, or when neither can be found out
-/// any more. It belongs to one loop, which keeps it until then.
+/// Compares a body that the origin has just begun to give to one request with a body that is kept for another request. The bytes are
+/// compared in the pool, while the new body is filled. The comparison ends when both bodies are complete and equal, when they differ, or
+/// when neither can be found out any more. It belongs to one loop, which keeps it until then.
 final class PrivateComparison: DownloadJob {
   enum State: Hashable {
     case comparing, equal, different
@@ -18,14 +18,14 @@ final class PrivateComparison: DownloadJob {
   let kept: StoredResponse
   let new: StoredResponse
   private let downloads: LoopDownloads
-  /// The reader's seats at both bodies. While they are compared, neither body is evicted and neither fill pauses.
+  /// The coordinators of both bodies, where the comparison is registered as a reader. So neither body is evicted and neither fill pauses.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
   /// The number of bytes from the start that are equal.
   private(set) var compared: UInt64 = 0
   /// Whether the outcome is of use even after the client has left.
   private let goesOnAlone: Bool
-  /// Called at every progress, for the answer that waits for it. `nil` once the client has left.
+  /// Called whenever more bytes were found equal, for the answer that waits for them. `nil` after the client has left.
   var progressed: (() -> Void)?
   private var decided: ((State) -> Void)?
 
@@ -130,7 +130,7 @@ final class PrivateComparison: DownloadJob {
         "compared": "\(compared)",
       ])
     decided?(outcome)
-    // A reader that goes on with one of the bodies takes its seat before these two are left.
+    // A reader that goes on with one of the bodies registers during this call, before the comparison leaves both bodies.
     progressed?()
     letGo()
   }

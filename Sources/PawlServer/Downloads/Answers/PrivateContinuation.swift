@@ -3,11 +3,11 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Continues a private body of which only a part is held and that no fill completes any more: its origin broke off for good, its last
-/// client left, or pawl was restarted. The origin is asked with this request's own cookies and credentials. The body grows if the origin
-/// gives the same bytes; otherwise it stays as it is.
+/// Continues a private body of which only a part is held and that no fill completes any more: all attempts after a break have failed, the
+/// last client has left, or pawl was restarted. The origin is asked with this request's own cookies and credentials. The body grows if the
+/// origin gives the same bytes; otherwise it stays as it is.
 extension DownloadExchange {
-  /// Serves a private body to a request for which it is open, and has its rest fetched.
+  /// Serves a private body to a request that may have it without a question to the origin, and has its rest fetched.
   /// - Parameter asker: the credentials, cookies and other values by which the request is recognised.
   func open(_ stored: StoredResponse, for asker: PrivateOwner) {
     if stored.body.isComplete || FillCoordinator.isFilling(stored) { return serveOpened(stored) }
@@ -20,7 +20,8 @@ extension DownloadExchange {
     case .parts(let ranges) where ranges.allSatisfy(stored.body.holds): serveOpened(stored)
     case .part, .parts, .needsTotal:
       let hasBegun = goOn(with: stored) { [weak self] isProven in
-        // The held bytes are this user's with either outcome. If the origin's content does not continue them, the response ends visibly.
+        // If the origin takes too long (`nil`), the held bytes are served all the same, because they are this user's. If the origin's
+        // content then does not continue them, the response is cut off.
         isProven != false ? self?.serveOpened(stored) : self?.lookInstead()
       }
       guard !hasBegun else { return }
@@ -28,9 +29,9 @@ extension DownloadExchange {
     }
   }
 
-  /// Serves a private body whose owner cannot be recognised, to a request that looks the same. No byte is sent before the origin has
-  /// given the same bytes to this very request. What the origin gives then continues the body, which stays closed to all requests without
-  /// that proof.
+  /// Serves a private body whose owner cannot be recognised, to a request that shows the same as the owner's request. No byte is sent
+  /// before the origin has given the same bytes to this very request. The origin's new bytes then continue the body, but every other
+  /// request needs such a proof, too.
   func openOnceProven(_ stored: StoredResponse, for asker: PrivateOwner) {
     let (shape, isThere) = (shape(of: stored), stored.body.isComplete || FillCoordinator.isFilling(stored))
     let isPart = if case .part = shape { true } else { shape == .needsTotal }
@@ -42,8 +43,8 @@ extension DownloadExchange {
     if !hasBegun { PrivateResumption.start(self, of: stored, for: asker) }
   }
 
-  /// Whether all bytes before the requested ones can be proven: by a strong tag, or because they are held or have recorded digests.
-  /// Without that, the bytes that come could belong to another user's body.
+  /// Whether all bytes before the requested ones can be proven: by a strong tag, or because they are held or have recorded digests. Without
+  /// this proof, the bytes that come could belong to another user's body.
   private func isProvable(_ shape: AnswerShape, of stored: StoredResponse) -> Bool {
     if let tag = stored.head.validators.tag, !tag.isWeak { return true }
     let end = stored.body.known.contiguousEnd(from: 0)
@@ -68,9 +69,9 @@ extension DownloadExchange {
   }
 
   /// Asks the origin to continue a private body.
-  /// - Parameter then: called once, unless the client leaves before: whether the origin has given the same bytes; `nil` when that takes
-  ///   longer than ``patience``.
-  /// - Returns: `false` where nothing was begun.
+  /// - Parameter then: called once, unless the client leaves before: whether the origin has given the same bytes; `nil` if it takes longer
+  ///   than ``patience``.
+  /// - Returns: `false` if no fill was begun.
   private func goOn(with stored: StoredResponse, then: @escaping (_ isProven: Bool?) -> Void) -> Bool {
     guard !CacheControl(request.head.fields).onlyIfCached else { return false }
     // A fill without readers might pause.
@@ -96,24 +97,25 @@ extension DownloadExchange {
 }
 
 extension Fill {
-  /// Starts a fill that continues a private body at the end of its held bytes, for a request for which it is open. It asks for a range
-  /// that is tied to the origin's strong tag. Otherwise it asks for the whole body, which is compared with the held bytes.
-  /// - Parameter confirmed: called once, if the fill was begun. ``Confirmation/same``: all held bytes have come again, or their end
-  ///   has, in a part that the origin ties to its strong tag. Otherwise that could not be had.
-  /// - Returns: `false` where nothing could prove what comes, or another fill brings it.
+  /// Starts a fill that continues a private body after its held bytes, for a request that may have the body. If the origin gave a strong
+  /// tag, the fill asks for a range that is tied to this tag. Otherwise it asks for the complete body, which is compared with the held
+  /// bytes.
+  /// - Parameter confirmed: called once, if the fill was begun. ``Confirmation/same``: all held bytes have come again, or the origin has
+  ///   sent their end again in a range that it ties to its strong tag. Any other value: neither has happened.
+  /// - Returns: `false` if nothing could prove the bytes that come, or if another fill brings them.
   static func goOn(
     with response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads, confirmed: @escaping (Confirmation) -> Void
   ) -> Bool {
     let (body, held) = (response.body, response.body.held.prefix)
-    // Bytes behind a hole would be joined to the new ones without a comparison.
+    // Bytes after a hole would be joined to the new ones without a comparison.
     guard response.personal != nil, held > 0, body.held.count == held, body.failure == nil else { return false }
     let fill = Fill(goingOnWith: response, from: held, for: request, in: store, on: downloads)
     let end = body.total ?? .max
     guard held < end,
       let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, held..<end)
     else {
-      // The fill and its fetch would keep each other in memory.
+      // Without this call, the fill and its fetch would keep each other in memory.
       fill.fetch?.cancel()
       return false
     }
@@ -121,7 +123,7 @@ extension Fill {
     fill.downloads.fills[ObjectIdentifier(fill)] = fill
     fill.coordinator = coordinator
     let identity = coordinator.identity
-    // The first attempt is no retry.
+    // This value decides only the first request; the limits of the route apply to the later ones.
     let progress = ResumeProgress(held: held, attemptLimit: 1, replayFactor: 1)
     fill.fetch?.goOn(
       from: held, since: 0, through: body.total, of: identity,

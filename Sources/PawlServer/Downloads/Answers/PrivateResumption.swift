@@ -9,7 +9,7 @@ extension DownloadExchange {
   /// Looks for a response that `resume-private` has kept. It is found only by the random tag that pawl gave with it, and only for its own
   /// URL. Its owner gets it without a question to the origin (``PrivateOwner``); for other requests the origin is asked
   /// (``PrivateResumption``).
-  /// - Returns: whether the answer waits for that. If nothing is found, the exchange goes on by itself.
+  /// - Returns: whether the answer waits for the search. If nothing is found, the exchange goes on by itself.
   func asksPrivately() -> Bool {
     guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
       case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, AnswerTags.isMinted(tag)
@@ -46,9 +46,9 @@ extension DownloadExchange {
 }
 
 /// Asks the origin about a kept private body, which a request names by its tag. The body was kept for another user, for other cookies, or
-/// for a user that cannot be recognised; so the origin is asked with the request's own cookies and credentials. If that proves the bytes
-/// the same, the client goes on from the held bytes. Otherwise it gets the origin's whole response, which is judged and kept like any
-/// other. Lives on the exchange's loop.
+/// for a user that cannot be recognised; so the origin is asked with the request's own cookies and credentials. If the origin proves that
+/// the bytes are the same, the client gets the rest from the held bytes. Otherwise it gets the origin's complete response, which is judged
+/// and kept like any other. Lives on the exchange's loop.
 final class PrivateResumption: FetchHeadSink {
   private weak var exchange: DownloadExchange?
   private let request: IncomingRequest
@@ -69,7 +69,7 @@ final class PrivateResumption: FetchHeadSink {
     guard let resource = exchange.resource, canProve(to: exchange.request.head) else { return exchange.look() }
     let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
     exchange.resume(by: resumption)
-    // Without conditions where the rest is neither here nor on its way: a 304 would not bring it.
+    // If bytes are missing and no fill brings them, no conditions are sent, because a 304 would not bring the missing bytes.
     resumption.ask(resumption.isThere ? PrivateProof.conditions(for: kept.head) : [])
   }
 
@@ -83,7 +83,7 @@ final class PrivateResumption: FetchHeadSink {
     (self.resource, self.kept, self.asker) = (resource, kept, asker)
   }
 
-  /// Whether all of the kept body is here, or on its way.
+  /// Whether all of the kept body is held, or on its way.
   private var isThere: Bool { kept.body.isComplete || FillCoordinator.isFilling(kept) }
 
   private func ask(_ conditions: [(FieldName, [UInt8])]) {
@@ -128,7 +128,7 @@ final class PrivateResumption: FetchHeadSink {
     exchange?.fetchFailed(failure)
   }
 
-  /// Serves the kept body: in a 304 with its strong tag the origin has said to this very request that these are its bytes.
+  /// Serves the kept body, because a 304 with its strong tag has confirmed to this very request that these are its bytes.
   private func proven(by answer: ResponseHead) {
     let now = loop.loop.wallSeconds
     let asked = now - (loop.loop.now - began).wholeNanoseconds / 1_000_000_000
@@ -141,8 +141,7 @@ final class PrivateResumption: FetchHeadSink {
       Served(arrival: .validated, isCollapsed: false, setCookies: answer.fields.all(.setCookie)))
   }
 
-  /// Opens the kept body to this asker, without a question to the origin from now on. Does so only if a 200 with this head might be kept
-  /// for the asker.
+  /// Lets this asker have the kept body without a question to the origin from now on, if a 200 with this head might be kept for the asker.
   /// - Parameter said: all fields of the response; `head` lacks those that are not stored.
   private func grant(_ head: StoredHead, saying said: Fields) {
     var whole = ResponseHead(status: head.status, fields: head.fields)
@@ -156,9 +155,9 @@ final class PrivateResumption: FetchHeadSink {
 
   // MARK: - Without a confirmation of the origin
 
-  /// Compares the body that the origin gave, which is stored now, with the kept one. The client gets the part that it lacks once all
-  /// before it is equal.
-  /// - Returns: `false` where there is nothing to compare; the new body is then served as it is.
+  /// Compares the body that the origin gave, which is stored now, with the kept body. The client gets the range that it lacks as soon as
+  /// all bytes before the range are found equal.
+  /// - Returns: `false` if there is nothing to compare; the new body is then served as it is.
   func compares(_ new: StoredResponse, _ served: Served) -> Bool {
     guard let exchange, comparison == nil, new.body !== kept.body,
       PrivateProof.mayBeEqual(kept.head, total: kept.body.total, new.head, otherTotal: new.body.total)
@@ -186,13 +185,13 @@ final class PrivateResumption: FetchHeadSink {
       kept.personal == nil
       ? outcome == .equal : store.privateResponse(tag: new.body.primaryTag)?.body === new.body
     guard !isAboutToBeServed, isSpare else { return }
-    // No client has received its tag, and none will.
+    // No client has received the tag of the new body, and none will.
     store.forget(new)
     loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
   }
 
-  /// Gives the client's tag to the new body, whose beginning equals all that is held of the kept one. The tag then names the bytes that
-  /// were compared. If the origin gave both bodies one strong tag, it names as much as it did before.
+  /// Gives the client's tag to the new body, whose beginning equals all that is held of the kept body. The tag then names the bytes that
+  /// were compared. If the origin gave both bodies the same strong tag, the client's tag names as many bytes as before.
   private func name(_ new: StoredResponse) {
     if kept.personal == nil { return takePlace(new) }
     guard case .tag(let tag)? = IfRange(request.head.fields), let limit = kept.body.tagLimit(tag.opaque),
@@ -203,9 +202,9 @@ final class PrivateResumption: FetchHeadSink {
     new.body.addTag(TagRecord(tag: tag.opaque, limit: isOne ? limit : min(limit, compared)))
   }
 
-  /// Gives the tags of the kept body to the new one, where the kept body is not private and so was found by its URL. If no client was
-  /// given more of the kept body than was compared, the new body takes its place. A client that gets the rest of the new body comes back
-  /// with the kept body's tag.
+  /// Gives the tags of the kept body to the new one, if the kept body is not private and so was found by its URL. If no client was given
+  /// more of the kept body than was compared, the new body replaces it. A client that gets the rest from the new body comes back with a tag
+  /// of the kept body.
   private func takePlace(_ new: StoredResponse) {
     guard let compared = comparison?.compared else { return }
     let reach = kept.body.reach(compared)
@@ -227,7 +226,7 @@ final class PrivateResumption: FetchHeadSink {
     switch answer.shape {
     case .needsTotal: break
     case .part(let range):
-      // Begin with at least one byte that the client lacks. So a client that is cut off later is not cut off at the same place every
+      // Begin only when at least one byte that the client lacks is proven. So a client that is cut off again and again gets further each
       // time.
       guard comparison.compared > range.first else { return }
       timer?.close()
@@ -240,7 +239,7 @@ final class PrivateResumption: FetchHeadSink {
     }
   }
 
-  /// Serves the new body: it differs from the kept one, or was not proven in time to be the same.
+  /// Serves the new body, because it differs from the kept one, or was not proven in time to be the same.
   private func serveNew() {
     guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
     timer?.close()

@@ -1,7 +1,7 @@
 import PawlHTTP
 
-/// A reader of a part of a kept body, for a client to which the body is still being proven. No byte is sent before the origin has given
-/// the same byte to this very request. Where the two bodies differ, the response ends visibly.
+/// A reader of a part of a kept body, for a client for which the body is still being compared. No byte is sent before the origin has given
+/// the same byte to this very request. If the two bodies differ, the response is cut off there.
 final class ProvenReader: BodySource {
   private let reader: CacheReader
   private let comparison: PrivateComparison

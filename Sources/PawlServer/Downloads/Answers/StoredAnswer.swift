@@ -31,8 +31,8 @@ struct StoredAnswer {
     return AnswerShape.decide(request, of: stored.head, body, mayGivePart: mayGivePart, maxRanges: maxRanges)
   }
 
-  /// Whether one of the tags names what this answer gives, beyond doubt for all of it (`If-Match`, RFC 9110 §13.1.1). A tag that is
-  /// proven only up to some offset does not name the whole.
+  /// Whether one of the tags certainly names all content of this answer (`If-Match`, RFC 9110 §13.1.1). A tag that is proven only up to
+  /// some offset does not name the complete body.
   func isNamed(by tags: [EntityTag]) -> Bool {
     tags.contains { tag in
       guard !tag.isWeak, let limit = stored.body.tagLimit(tag.opaque) else { return false }
@@ -40,7 +40,7 @@ struct StoredAnswer {
     }
   }
 
-  /// The range of the body that the answer needs first; `nil` where it needs none.
+  /// The range of the body that the answer needs first; `nil` if it needs no bytes of the body.
   func wanted(of total: UInt64) -> Range<UInt64>? {
     switch shape {
     case .whole: total > 0 ? 0..<total : nil

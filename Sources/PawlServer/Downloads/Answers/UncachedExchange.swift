@@ -3,7 +3,8 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// A GET on a route without a cache. Nothing is stored; still the origin may break off without the client noticing.
+/// A GET on a route without a cache. Nothing is stored. If the origin breaks off, the transfer is still resumed if the response allows
+/// that.
 final class UncachedExchange: Exchange, FetchHeadSink {
   private let request: IncomingRequest
   private let channel: any ResponseChannel

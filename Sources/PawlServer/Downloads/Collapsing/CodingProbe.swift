@@ -2,8 +2,8 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// A request to the origin beside one that is answered from the cache. The head of its response shows whether the origin compresses such
-/// responses. Its content is not read. Lives on its loop until the head comes.
+/// A second request to the origin, for a request that is answered from the cache. The head of its response shows whether the origin
+/// compresses such responses; its content is not read. Lives on its loop until the head comes.
 final class CodingProbe: FetchHeadSink, DownloadJob {
   private let request: IncomingRequest
   private let downloads: LoopDownloads

@@ -2,22 +2,22 @@ import PawlBase
 import PawlCache
 import PawlHTTP
 
-/// A range request for something of which nothing is stored: the range that the origin is asked for, and the part of its response that
-/// the client gets. Pure.
+/// A range request for a resource of which nothing is stored: the range that the origin is asked for, and the part of its response that the
+/// client gets. Pure.
 struct ColdRange {
-  /// The range of the representation that is asked for, in bytes; `nil`: the whole is asked for.
+  /// The range of the representation that the origin is asked for, in bytes; `nil`: all of it.
   let range: Range<UInt64>?
-  /// The fields that are put into the request.
+  /// The fields that are added to the request.
   let fields: [(FieldName, [UInt8])]
 
   private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
-  /// The conditions of the client's own that a 304 may answer.
+  /// The client's conditions that the origin may answer with 304.
   static let conditional = FieldNameSet([.ifNoneMatch, .ifModifiedSince])
 
-  /// Takes the client's own conditions, where the origin can evaluate them, and the aligned span around its range. Its `If-Range` is not
-  /// sent: a 206 to that may leave out fields of the representation (RFC 9110 §15.3.7), and all of them are needed. Whether it holds is
-  /// decided when the response is here.
-  /// - Parameter mayAskForRange: `false`: the whole is asked for.
+  /// Takes the client's own conditions, if the origin can evaluate them, and its range, widened to aligned borders. `If-Range` is not sent,
+  /// because a 206 to such a request may leave out fields of the representation (RFC 9110 §15.3.7), and pawl needs all of them. pawl
+  /// evaluates `If-Range` when the response has come.
+  /// - Parameter mayAskForRange: if `false`, the origin is asked for the complete representation.
   init(_ asked: Fields, mayAskForRange: Bool) {
     guard asked.mayContain(anyOf: Self.conditions) else {
       (range, fields) = (nil, [])
@@ -38,7 +38,7 @@ struct ColdRange {
     (range, fields) = (span, extra)
   }
 
-  /// Whether the origin's response may fulfil the client's `If-Range`.
+  /// Whether a response of the origin can fulfil the client's `If-Range` at all.
   private static func mayHold(_ condition: IfRange?) -> Bool {
     switch condition {
     case .tag(let tag)?: !AnswerTags.isMinted(tag) && !tag.isWeak
@@ -47,8 +47,8 @@ struct ColdRange {
     }
   }
 
-  /// Widens a range to the borders of `fetchSpan`, so that neighbouring requests do not leave small holes. Adds less than one such unit
-  /// at each end.
+  /// Widens a range to multiples of `fetchAlignment` bytes, so that neighbouring requests do not leave small holes. Adds less than
+  /// `fetchAlignment` bytes at each end.
   private static func aligned(_ spec: RangeSpec) -> (Range<UInt64>, [UInt8]) {
     let border = fetchAlignment
     var value = Array("bytes=".utf8)
@@ -70,8 +70,8 @@ struct ColdRange {
 
   // MARK: - The response
 
-  /// Returns the part of a wider response that the client asked for. `nil` where it did not ask for one range, or nothing of that is in
-  /// the response.
+  /// Returns the part of a wider response that the client asked for. `nil` if the client did not ask for exactly one range, or no byte of
+  /// its range is in the response.
   static func cut(_ part: ByteRange, total: UInt64, for asked: Fields, maxRanges: Int) -> ByteRange? {
     guard let field = RangeField(asked),
       case .single(let wanted) = RangeSelection(field, length: total, maxRanges: maxRanges)
@@ -85,8 +85,8 @@ struct ColdRange {
     IfRange(asked)?.holds(for: Validators(answer.fields, receivedAt: now)) ?? true
   }
 
-  /// Whether a whole response is certainly the representation of which the client holds a part. With ``RangeCoding/ownUnlessCoded`` the
-  /// part can then be asked for after all.
+  /// Whether a complete response is certainly the representation of which the client holds a part. If so, the range can be asked for after
+  /// all, though ``RangeCoding/ownUnlessCoded`` forbade it at first.
   static func isProvenUncoded(_ asked: Fields, for answer: ResponseHead, now: Int64) -> Bool {
     answer.status == 200 && RepresentationIdentity.codings(answer.fields) == nil
       && asked.contains(.ifRange) && RangeField(asked) != nil && ifRangeHolds(asked, for: answer, now: now)

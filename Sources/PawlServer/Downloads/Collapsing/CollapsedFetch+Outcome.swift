@@ -7,11 +7,11 @@ extension CollapsedFetch {
   enum Purpose {
     /// Nothing usable is stored.
     case miss
-    /// Something is stored that has validators: ask with them.
+    /// A response with validators is stored: ask the origin with these validators.
     case validate(StoredResponse)
-    /// Something is stored without validators: fetch anew, and compare with it.
+    /// A response without validators is stored: fetch anew, and compare with the stored one.
     case refetch(StoredResponse)
-    /// Nothing is stored for this request, but something for other requests: offer its tags to the origin, which may confirm one.
+    /// Nothing is stored for this request, but responses for other requests are: offer their tags to the origin, which may confirm one.
     case offer([StoredResponse])
 
     var stored: StoredResponse? {
@@ -34,7 +34,7 @@ extension CollapsedFetch {
   enum Arrival: Sendable {
     case fetched(status: Int, why: CacheStatus.ForwardReason)
     case validated, staleOnError
-    /// Stored for other requests, and confirmed to this one by the origin.
+    /// The response was stored for other requests, and the origin has confirmed it for this request.
     case confirmed
   }
 }

@@ -4,10 +4,11 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// Passes on a response that is not stored: to the leader alone.
+/// Passes on a response that is not stored, to the leader only.
 extension CollapsedFetch {
   /// Passes the response to the leader only; the waiting requests ask the origin themselves.
-  /// - Parameter isForAll: whether requests for this resource do not wait for each other for a while (hit-for-miss).
+  /// - Parameter isForAll: whether the reason why the response is not stored applies to other requests, too. Then requests for this
+  ///   resource do not wait for each other for a while (hit-for-miss).
   func passOn(_ head: ResponseHead, _ framing: BodyFraming, isForAll: Bool) {
     if isForAll { mark() }
     if leader != nil, isProvenUncoded(head) {

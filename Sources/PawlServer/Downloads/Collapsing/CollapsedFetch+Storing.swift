@@ -18,7 +18,7 @@ extension CollapsedFetch {
     }
   }
 
-  /// Stores a part of a representation with a strong validator as a sparse body; passes on any other part.
+  /// Stores a part of a representation with a strong validator as a sparse body. Any other part is passed on.
   func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
     var whole = head
     whole.status = 200
@@ -31,7 +31,7 @@ extension CollapsedFetch {
     guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
     let total = part.total
     identity.total = total
-    // These fields describe the part, not the whole (RFC 9530 §2).
+    // These fields describe the part, not the representation (RFC 9530 §2).
     for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
     let storable = Storability.decide(
       request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
@@ -57,9 +57,9 @@ extension CollapsedFetch {
     }
   }
 
-  /// Puts the response into the resource, and begins to compare its body with the one that it replaces.
-  /// - Returns: the stored response, and whether a newer response came first. Then this one is only for the requests that had already
-  ///   asked (RFC 9111 §4).
+  /// Puts the response into the resource, and begins to compare its body with the body that it replaces.
+  /// - Returns: the stored response, and whether a newer response was stored first. If so, the returned response is only for the requests
+  ///   that had already asked (RFC 9111 §4).
   private func publish(
     _ head: ResponseHead, _ body: StoredBody, _ now: Int64, for storability: Storability
   ) -> (StoredResponse, isOvertaken: Bool) {
@@ -82,8 +82,8 @@ extension CollapsedFetch {
     return (stored, isOvertaken)
   }
 
-  /// The oldest of the responses that the origin has to confirm to each request, beyond their limit. No response to another request
-  /// replaces them, so their number has to be limited.
+  /// The responses that the origin has to confirm to each request, without the newest ones up to ``Offer/limit``. No response to another
+  /// request replaces such responses, so their number has to be limited.
   private func excessOfConfirmed() -> [StoredResponse] {
     resource.withLock { state in
       Array(state.variants.newest(.max) { $0.head.isOnceConfirmed }.dropFirst(Offer.limit - 1))

@@ -25,8 +25,8 @@ extension CollapsedFetch {
     }
   }
 
-  /// Serves one of the offered responses after a 304: the tag in the 304 says that it is this request's, too.
-  /// - Returns: `false` where the 304 names none of them.
+  /// Serves an offered response that a 304 confirms: the tag in the 304 says that it is this request's response, too.
+  /// - Returns: `false` if the 304 names none of the offered responses.
   func confirmed(_ offered: [StoredResponse], _ head: ResponseHead, _ now: Int64) -> Bool {
     guard let index = Offer.index(namedBy: head, of: offered.map(\.head)) else { return false }
     let own = Offer.head(
@@ -37,21 +37,21 @@ extension CollapsedFetch {
     return true
   }
 
-  /// Whether a newer response about the same body came first.
+  /// Whether a newer response with the same body was stored first.
   private func isOvertaken(_ merged: StoredHead, of stored: StoredResponse) -> Bool {
     let current = resource.withLock { state in state.variants.response(of: stored.body) }
     return current.map { $0 !== stored && merged.isOvertaken(by: $0.head) } ?? false
   }
 
-  /// Asks the origin again without conditions. Its response was about something else than it was asked about, so all of what it has now
-  /// is needed.
+  /// Asks the origin again without conditions. Its 304 belongs to no response that pawl asked about, so the complete current response is
+  /// needed.
   func askPlainly(for purpose: Purpose) {
     fetch?.cancel()
     self.purpose = purpose
     start(adding: [])
   }
 
-  /// Notes whether this response could be shared. That decides how long requests wait for the next one.
+  /// Notes whether this response could be shared. If so, later requests wait for the next response without a time limit.
   func noteShareability(of stored: StoredResponse) {
     let policy = request.route.policy
     let isFresh = Freshness.evaluate(stored.head, policy: policy, now: downloads.loop.wallSeconds).isFresh
@@ -94,15 +94,15 @@ extension CollapsedFetch {
       stored, .staleOnError, setCookies: [])
   }
 
-  /// Whether the response shows a change of the resource. An error does not, if it may be about the request; nor does any response to an
+  /// Whether the response shows a change of the resource. An error that may be about the request does not; nor does any response to an
   /// unusual request.
   func isNews(_ head: ResponseHead) -> Bool {
     guard head.status < 400 || head.status == 404 || head.status == 410 else { return false }
     return !RequestFields.isUnusual(request.head.fields)
   }
 
-  /// Takes a stored response out of use, because the resource has become something that is not stored. A client that holds a part of it
-  /// may continue it by the rule of `resume-ttl`.
+  /// Takes a stored response out of use, because the origin's new response for the resource may not be stored. A client that holds a part
+  /// of the stored response may continue it by the rule of `resume-ttl`.
   func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
     guard isNews(head) else { return }
     // The response to one user, or to a request that forbids storing, says nothing about what other clients may have.
@@ -120,8 +120,8 @@ extension CollapsedFetch {
     }
   }
 
-  /// The stored responses that this one replaces. If it shows no change of the resource (``isNews(_:)``), it replaces no success: it is
-  /// stored beside that, for requests like the one that it answered.
+  /// The stored responses that a new response replaces. If the new response shows no change of the resource (``isNews(_:)``), it replaces
+  /// no 2xx response. It is then stored in addition, for requests like the one that it answered.
   func replaced(by head: ResponseHead, in state: ResourceState) -> [StoredResponse] {
     let fields = sent.fields
     var replaced = state.variants.allSelected {
@@ -138,7 +138,7 @@ extension CollapsedFetch {
     return replaced.filter { $0.head.status >= 300 }
   }
 
-  /// The response whose body the new one is compared with: one of those that it replaces, or a superseded one.
+  /// The response whose body the new one is compared with: one of the replaced responses, or a superseded one.
   func predecessor(_ replaced: [StoredResponse], of head: ResponseHead) -> StoredResponse? {
     if let old = replaced.first(where: { $0.head.status == head.status }) ?? replaced.first { return old }
     let fields = sent.fields

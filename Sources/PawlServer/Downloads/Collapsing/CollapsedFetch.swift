@@ -7,38 +7,39 @@ import PawlObserve
 import PawlUpstream
 import PawlWire
 
-/// One request to the origin for all requests that miss the same resource at the same time (request collapsing). It decides what becomes
-/// of the response: it is stored, passed on, or renews what is stored; or a stale response is used. Then it gives the outcome to all
-/// waiting requests; each of them serves itself. Lives on the loop of the exchange that leads it; other exchanges join from any loop.
+/// One request to the origin for all requests that miss the same resource at the same time (request collapsing). It decides what becomes of
+/// the response: it is stored, passed on, or renews what is stored; or a stale response is used. Then the fetch gives the outcome to all
+/// waiting requests, and the exchange of each request answers it. Lives on the loop of the exchange that leads it; other exchanges join
+/// from any loop.
 final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let downloads: LoopDownloads
   let resource: Resource
   var purpose: Purpose
   let store: CacheStore
   let request: IncomingRequest
-  /// The range that the origin is asked for, if this is a range request for something of which nothing is stored.
+  /// The range that the origin is asked for, if this is a range request for a resource of which nothing is stored.
   let rangeAsked: Range<UInt64>?
   /// Why the origin is asked, for `Cache-Status`.
   let reason: CacheStatus.ForwardReason
   /// The `Set-Cookie` values for the leader, which are not stored.
   private(set) var setCookies: [Bytes] = []
-  /// The exchange whose request this is, until it has the outcome or its client has left. Until then each of the two keeps the other in
-  /// memory. A weak reference would make every later retain of the exchange slower.
+  /// The exchange whose request is sent. Set until the exchange has the outcome, or its client has left; until then exchange and fetch keep
+  /// each other in memory. A weak reference would make every later retain of the exchange slower.
   @exclusivity(unchecked) private(set) var leader: (any FetchLeader)?
   /// Whether this is a validation in the background, for which no request waits at first.
   let isInBackground: Bool
-  /// The callbacks of the waiting requests; empty (the inner `nil`) once the outcome is out. `nil` where no request may join.
+  /// The callbacks of the waiting requests. The inner value is `nil` once the outcome was given; the outer one if no request may join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
   /// Ensures that the outcome is given once: the fetch is asking until it is concluded, or stopped.
   @exclusivity(unchecked) private var state = CollapsedFetchState.asking
   /// The fetch, until another object takes its content.
   var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
-  /// When the request was sent; wall clock, seconds. It is computed when the response comes, from the whole seconds that have passed. The
-  /// difference of two clock readings would make a response a second older whenever a second begins between them.
+  /// When the request was sent; wall clock, seconds. When the response comes, the full seconds that have passed are subtracted from the
+  /// present time. The difference of two clock readings would make a response a second older whenever a second begins between them.
   var requestTime: Int64 = 0
   var asked: [FieldName] = []
-  /// The client and the fields of the request; they decide which requests may join.
+  /// The client and the fields of the request; they decide which other requests may join.
   let asker: Asker
   /// The resource's count of invalidations when the fetch began.
   private let began: UInt64
@@ -67,7 +68,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     fetch.start(adding: extra)
   }
 
-  /// Takes over a fetch whose first response has just begun: it is judged like any other.
+  /// Takes over a fetch whose first response has just begun. The response is judged like any other.
   func adopt(
     _ fetch: OriginFetch, adding extra: [FieldName], since began: Monotonic, head: ResponseHead, framing: BodyFraming
   ) {
@@ -76,7 +77,8 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     self.fetch(fetch, head: head, framing: framing)
   }
 
-  /// Adds a waiting request; from any loop. `false` when the outcome is already out: the caller looks again.
+  /// Adds a waiting request; may be called on any loop. Returns `false` if the outcome was given already; the caller looks up the resource
+  /// again.
   func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     guard let waiters else { return false }
     return waiters.withLock { waiters in
@@ -86,7 +88,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     }
   }
 
-  /// Removes a waiting request; from any loop.
+  /// Removes a waiting request; may be called on any loop.
   func left(_ waiter: ObjectIdentifier) {
     let isEmpty = waiters?.withLock { waiters in
       waiters?[waiter] = nil
@@ -95,14 +97,14 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     if isEmpty == true { LoopWeak(self, on: downloads.loop).run { $0.endIfUnwanted() } }
   }
 
-  /// Lets go of the leader, whose client has left. The fetch goes on only for waiting requests.
+  /// Releases the leader, because its client has left. The fetch goes on only if requests wait for it.
   func leaderLeft() {
     leader = nil
     endIfUnwanted()
   }
 
-  /// Cancels the fetch if no request waits for it any more and the origin has not responded yet. It would hold one of the origin's
-  /// connections for nothing.
+  /// Cancels the fetch if no request waits for it any more and the origin has not responded yet. The fetch would only occupy a connection
+  /// to the origin.
   private func endIfUnwanted() {
     guard !isInBackground, leader == nil, waiters?.withLock({ $0?.isEmpty ?? true }) ?? true else { return }
     guard let fetch, !fetch.isEnded, state == .asking else { return }
@@ -129,12 +131,13 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   private func leaveResource() { resource.withLock { $0.asking -= 1 } }
 
   /// Gives the outcome to all waiting requests.
-  /// - Returns: the leader. The caller keeps it: this object may be released last on another loop, and the leader must not go with it.
+  /// - Returns: the leader. The caller keeps it, because this object may be released last on another loop, where the leader must not be
+  ///   released.
   @discardableResult
   func conclude(_ outcome: Outcome) -> (any FetchLeader)? {
     if state.concludes() == .leave { leaveResource() }
     if isShared { tellOthers(outcome) }
-    // This object may be released last on another loop: what belongs to this loop must not go with it.
+    // This object may be released last on another loop, where no object of this loop may be released.
     fetch = nil
     defer { leader = nil }
     return leader
@@ -178,7 +181,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     if let error = ProxyError.unasked(head.status, to: .get, asks: asked.contains) { return refuse(error) }
     AnswerCoding.learn(head, framing, to: request)
     if head.status == 206 { return rangeAnswered(head, framing, now) }
-    // Whether the client's If-Range holds has to be decided by the origin, and it was not sent: ask with the request as it is.
+    // The origin has to decide whether the client's If-Range holds, but If-Range was not sent. So the request is sent as it is.
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
     if let failed = purpose.stored { dropReplaced(failed, by: head) }
     let storability = Storability.decide(

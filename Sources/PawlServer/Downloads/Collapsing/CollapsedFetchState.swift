@@ -1,4 +1,4 @@
-/// The state of a collapsed fetch. While it is asking, its resource stays in the index for it. Pure.
+/// The state of a collapsed fetch. While the fetch is asking, its resource stays in the index. Pure.
 enum CollapsedFetchState: Hashable, CaseIterable {
   case asking
   /// All waiting requests have the outcome.

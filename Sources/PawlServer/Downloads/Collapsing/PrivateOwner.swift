@@ -3,8 +3,9 @@ import PawlConfig
 import PawlHTTP
 import PawlTLS
 
-/// The owner of a response that is kept for one user (`resume-private`): hashes of what the request showed that the origin answered with
-/// it, byte for byte. What a token says inside is not read: a forged one can claim anything.
+/// The owner of a response that is kept for one user (`resume-private`), as hashes of the credentials, cookies and other values of the
+/// request that the origin answered. Values are compared byte for byte. The contents of a token are not read, because a forged token can
+/// claim anything.
 struct PrivateOwner: Equatable {
   /// What a request may have of a private response whose tag it names.
   enum Access: Hashable {
@@ -18,13 +19,13 @@ struct PrivateOwner: Equatable {
 
   /// The hash of the URL.
   private var place: [UInt8]
-  /// Whether `owner = none` is configured: a request needs nothing but the tag.
+  /// Whether `owner = none` is configured. Then a request needs nothing but the tag.
   private var isWhoeverHasTheTag: Bool
   /// Whether the request shows a credential, a cookie, or a value that `owner` names.
   private var showsCredential: Bool
-  /// One hash for each rule of `owner` that found something; ascending.
+  /// One hash for each rule of `owner` that found a value; in ascending order.
   private var marks: [[UInt8]] = []
-  /// The hash of all cookies, where `owner` does not name the cookies that count.
+  /// The hash of all cookies. Empty if `owner` names the cookies that count.
   private var cookies: [UInt8] = []
   /// The hash of the fields that are unknown to pawl and may identify the user to the application.
   private var unknown: [UInt8] = []
@@ -70,7 +71,7 @@ struct PrivateOwner: Equatable {
     case unknown = 0x75
   }
 
-  /// What the catalogue stores: a version, two flags, the digest of the URL, and then a kind and a digest each.
+  /// What the catalogue stores: a version, two flags and the digest of the URL; then, for each other digest, its kind and the digest.
   var bytes: [UInt8] {
     var output = [Self.version, (isWhoeverHasTheTag ? 1 : 0) | (showsCredential ? 2 : 0)] + place
     func append(_ kind: Entry, _ digest: [UInt8]) {
@@ -82,11 +83,11 @@ struct PrivateOwner: Equatable {
     return output
   }
 
-  /// Reads what the catalogue stores; `nil` for bytes that pawl never wrote. Of the format before there was a version only the digest of
-  /// the URL is used. The rest is read as an unknown credential: so the origin is asked about every request.
+  /// Reads what the catalogue stores; `nil` for bytes that pawl never wrote. An older format has no version. Of this format only the digest
+  /// of the URL is used; the owner cannot be recognised, so the origin is asked about every request.
   init?(bytes: [UInt8]) {
     let entry = Self.digest + 1
-    // The old format is one digest longer than whole entries, so the two formats never have the same length.
+    // The old format has 32 bytes and then entries of 33, the new format 34 bytes and then entries of 33. So their lengths are never equal.
     if bytes.count >= Self.digest, (bytes.count - Self.digest) % entry == 0 {
       (place, isWhoeverHasTheTag, showsCredential) = (Array(bytes.prefix(Self.digest)), false, true)
       return

@@ -1,12 +1,12 @@
-/// A summary of bytes that were delivered and are stored nowhere: a running hash of all of them, and the last 4 KiB. This is enough to
-/// prove that an origin sends the same bytes again, from the start or from shortly before the break.
+/// A summary of bytes that were delivered and are stored nowhere: a running hash of all of them, and the last 4 KiB. The hash and the last
+/// bytes are enough to prove that an origin sends the same bytes again, from the start or from shortly before the break.
 struct DeliveredMemory {
-  /// A longer overlap than this cannot be compared.
+  /// The number of last bytes that are kept at least. A response that begins before them, and not at ``start``, cannot be compared.
   static let tailLength = 4096
 
-  /// The offset in the body of the first byte noted.
+  /// The offset in the body of the first noted byte.
   let start: UInt64
-  /// The offset behind the last byte noted.
+  /// The offset in the body after the last noted byte.
   private(set) var end: UInt64
   private let delivered = RunningHash()
   private var replayed: RunningHash?
@@ -26,9 +26,9 @@ struct DeliveredMemory {
     }
   }
 
-  /// Compares bytes that came again with the delivered ones. They have to come in order, from ``start`` or from within the tail on, none
-  /// behind ``end``.
-  /// - Returns: `false` when they differ. For a replay from ``start`` a difference shows only at ``end``.
+  /// Compares bytes that came again with the delivered ones. The bytes have to come in order, beginning at ``start`` or within the kept
+  /// last bytes, and have to end at ``end`` or earlier.
+  /// - Returns: `false` if the bytes differ. In a replay from ``start`` only hashes are compared, so a difference shows only at ``end``.
   mutating func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     guard offset >= start, offset <= end, UInt64(bytes.count) <= end - offset else { return false }
     if offset == start { replayed = RunningHash() }

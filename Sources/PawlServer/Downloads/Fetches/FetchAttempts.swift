@@ -1,14 +1,14 @@
 import PawlCache
 import PawlUpstream
 
-/// The attempts to fetch one content: what was asked last, how that ended, and what is asked next. Pure.
+/// The attempts to fetch one content: what was asked last, how that attempt ended, and what is asked next. Pure.
 struct FetchAttempts {
-  /// The decision that led to the last request. `nil`: nothing was asked again after the first request.
+  /// The decision that led to the last request. `nil`: only the first request was sent.
   var asked: ResumeDecision?
   var progress: ResumeProgress
   /// The number of bytes that came again in the present attempt.
   var replayed: UInt64 = 0
-  /// How the last attempt ended, for the log and for what is asked next.
+  /// Why the last attempt ended, in a word for the log.
   private(set) var failure = "closed"
   private var ending = AttemptEnding.brokeOff
 
@@ -18,13 +18,13 @@ struct FetchAttempts {
 
   mutating func ended(_ failure: String, _ ending: AttemptEnding) { (self.failure, self.ending) = (failure, ending) }
 
-  /// Notes that the origin was asked for a part and refuses ranges. This does not count as an attempt.
+  /// Notes that the origin was asked for a range and refuses ranges. That request does not count as an attempt.
   mutating func rangesWereRefused() {
     ending = .notBegun
     progress.originRefusesRanges = true
   }
 
-  /// Decides what is asked after the attempt that has ended.
+  /// Decides what the origin is asked next, after an attempt has ended.
   mutating func next(
     held: UInt64, spanStart: UInt64, prefix: UInt64, identity: RepresentationIdentity
   ) -> ResumeDecision {

@@ -1,22 +1,24 @@
 import PawlCache
 import PawlHTTP
 
-/// The node (one of several URLs of an upstream) from which a content comes, and what proves that another node has the same content. Each
-/// node may have its own validators for equal bytes. Belongs to one fetch; an upstream with one URL needs none.
+/// The nodes (URLs of one upstream) of a fetch: the node that the content comes from, and what proves that another node has the same
+/// content. Each node may have its own validators for equal bytes. Belongs to one fetch; not used if the upstream has only one URL.
 final class FetchNodes {
   /// The number of URLs of the upstream.
   private let count: Int
   /// The index of the node whose validators are used to ask for the rest; `nil`: unknown.
   private(set) var holder: Int?
-  /// The representation as described by another node whose bytes were compared with the held ones; `nil` until then.
+  /// The representation as another node describes it, after the bytes of that node were found equal to the held ones; `nil` before.
   private(set) var identity: RepresentationIdentity?
-  /// The node whose response is being read, or was read last. The response may be over before all of it is compared.
+  /// The node whose response is being read, or was read last. It stays set after the end of the response, because the last bytes may still
+  /// have to be compared.
   private var answering: Int?
-  /// The node whose response is being compared, with its description of the representation, until it is proven.
+  /// The node whose response is being compared, and how that node describes the representation. Reset when the bytes are proven equal, or
+  /// the attempt ends.
   private var candidate: (url: Int, identity: RepresentationIdentity)?
-  /// The nodes that had another content since the last progress.
+  /// The nodes that had different content, or none, since new bytes were last delivered.
   private var disagreed: Set<Int> = []
-  /// Whether another node has taken over.
+  /// Whether another node than the first one has continued the content.
   private(set) var hasSwitched = false
 
   init(count: Int) { self.count = count }
@@ -26,7 +28,7 @@ final class FetchNodes {
   /// Notes the node from which the first response came.
   func answered(by url: Int?) { if areSeveral { holder = url } }
 
-  /// Notes the node from which a response head came, the first one or a later one.
+  /// Notes the node from which the head of a response came, of the first response or of a later one.
   func answers(_ url: Int?) { if areSeveral { answering = url } }
 
   /// The node to ask first; `nil`: the one that is next in rotation.
@@ -39,7 +41,7 @@ final class FetchNodes {
   /// Whether a response from this node may have other validators for the same bytes.
   func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
 
-  /// Notes that the node which responded last has another content, or none.
+  /// Notes that the node which responded last has different content, or none.
   /// - Returns: whether another node may still have the content.
   func disagrees() -> Bool {
     candidate = nil
@@ -48,7 +50,7 @@ final class FetchNodes {
     return disagreed.count < count
   }
 
-  /// Notes that a whole response from this node is being compared with the held bytes.
+  /// Notes that a complete response from this node is being compared with the held bytes.
   func compares(
     _ url: Int?, _ head: ResponseHead, _ framing: BodyFraming, total: UInt64?, receivedAt now: Int64
   ) {
@@ -58,8 +60,8 @@ final class FetchNodes {
     candidate = (url, identity)
   }
 
-  /// Notes that new bytes were delivered: so the compared bytes before them were equal.
-  /// - Returns: whether this shows, for the first time, that two nodes describe equal bytes with different validators.
+  /// Notes that new bytes were delivered. So all bytes that were compared before them were equal.
+  /// - Returns: whether it is now known, for the first time, that two nodes describe equal bytes with different validators.
   func progressed(known: RepresentationIdentity?) -> Bool {
     if !disagreed.isEmpty { disagreed = [] }
     guard let candidate else { return false }

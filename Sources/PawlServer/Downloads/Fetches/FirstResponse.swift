@@ -1,19 +1,19 @@
 import PawlCache
 import PawlHTTP
 
-/// The description of the representation in the first response to a fetch. Most fetches never break off: before a break only the length
-/// is read.
+/// The description of the representation in the first response to a fetch. Most fetches never break off, so only the length is read from
+/// the head before a break.
 struct FirstResponse {
   /// The length in bytes, content coding included; `nil` while unknown.
   let total: UInt64?
-  /// Whether the fetch ends with this response: after a break nothing may be put behind its bytes.
+  /// Whether the fetch ends with this response, because no other bytes may be appended to its bytes after a break.
   let isFinal: Bool
   private let head: ResponseHead?
   private let framing: BodyFraming
   private let receivedAt: Int64
   private(set) lazy var identity: RepresentationIdentity = read()
 
-  /// Describes a 200. For any other response, pass the identity itself.
+  /// Describes a 200 response, which can be continued after a break. To continue another response, pass its identity instead.
   init(_ head: ResponseHead, _ framing: BodyFraming, receivedAt: Int64) {
     (self.head, self.framing, self.receivedAt, isFinal) = (head, framing, receivedAt, head.status != 200)
     if case .length(let length) = framing { total = length } else { total = nil }

@@ -9,7 +9,7 @@ import PawlWire
 extension OriginFetch {
   func brokeOff() {
     state.breaks()
-    // Bytes that came together with the break need not wait for the next attempt.
+    // Bytes that came just before the break are announced now. They do not wait for the next attempt.
     sink?.fetchDelivered(self)
     services.events.log(
       .notice, "origin-broke",
@@ -30,7 +30,7 @@ extension OriginFetch {
     waitToAsk(delay) { $0.perform(decision) }
   }
 
-  /// The offset up to which the sink can compare a body from byte zero.
+  /// The offset up to which the sink can compare a response from byte zero. It matters only for a span that does not begin at zero.
   private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
 
   func perform(_ decision: ResumeDecision) {
@@ -54,17 +54,17 @@ extension OriginFetch {
     case .replay:
       nodes?.compares(url, head, framing, total: total, receivedAt: services.loop.wallSeconds)
       goOnReading(from: 0, head)
-    // Another node may still have the content, or be able to prove it.
+    // Another node may still have the content, or send a response that can be compared.
     case .changed(let why) where nodes?.disagrees() == true: askAnother(why.rawValue)
     case .rangesRefused where isOther && !canBeCompared && nodes?.disagrees() == true:
       askAnother("rest-cannot-be-proven")
     case .complete:
       dropExchange()
       end()
-    // A refusal of this request for a part says nothing about the bytes that other clients have.
+    // If the origin refuses a range to this client, this says nothing about the bytes that other clients have.
     case .changed(let why) where why.isAboutAsker && !state.hasBroken && frontier == spanStart:
       fail(.narrower(why.rawValue))
-    // The same for a request that was repeated: the held bytes stay.
+    // If the origin refuses this client a repeated request, the held bytes stay, for the same reason.
     case .changed(let why) where why.isAboutAsker: fail(.gaveUp(why.rawValue))
     case .changed(let why): fail(.changed(why.rawValue))
     case .tryAgain:
@@ -78,14 +78,15 @@ extension OriginFetch {
     }
   }
 
-  /// Drops the response, because it is not the wanted content, and asks again: another node may still have that.
+  /// Drops the response, because it is not the wanted content, and asks again, because another node may still have the wanted content.
   func askAnother(_ why: String) {
     dropExchange()
     attempts.ended(why, .brokeOff)
     attemptFailed()
   }
 
-  /// Logs that nodes give equal bytes different validators; at most once an hour. Each time another node takes over, this costs a replay.
+  /// Logs, at most once an hour, that nodes give equal bytes different validators. Because the validators differ, each change to another
+  /// node costs a replay.
   func logNodesDiffer() {
     guard let omitted = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
     services.events.log(

@@ -2,7 +2,7 @@ import PawlCache
 import PawlUpstream
 import PawlWire
 
-/// Handles content that comes: compares bytes that came before, delivers new ones, and keeps those that have to wait.
+/// Handles received content: compares bytes that have come once before, delivers new bytes, and keeps bytes that have to wait.
 extension OriginFetch {
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     guard state.isReading else { return }
@@ -17,8 +17,8 @@ extension OriginFetch {
     }
   }
 
-  /// Compares bytes that came before and delivers new ones.
-  /// - Returns: the number of bytes that were used before the rest has to wait.
+  /// Compares bytes that have come once before, and delivers new bytes.
+  /// - Returns: the number of bytes that were used; the rest has to wait.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     var used = 0
     while used < bytes.count, state.isReceiving, !state.isPaused {
@@ -56,8 +56,8 @@ extension OriginFetch {
     isAnother(why)
   }
 
-  /// Handles content that differs from the held one. Asks again if another node may have the held content, or prove it; otherwise fails.
-  /// The node that differs may be the one that gave the beginning.
+  /// Handles content that differs from the held content. Asks again if another node may still have the held content; otherwise fails. The
+  /// node that differs may be the same that gave the beginning.
   func isAnother(_ why: String) {
     guard nodes?.disagrees() == true else { return fail(.changed(why)) }
     askAnother(why)

@@ -6,10 +6,10 @@ import PawlUpstream
 import PawlWire
 
 /// Fetches the content of one GET, or a span of it, however often the origin breaks off. It reconnects, asks for the rest or replays and
-/// compares, and delivers only bytes that are proven to continue those before. ``OriginFetchState`` has its state, ``FetchAttempts``
-/// decides what an attempt asks for; this class performs them. Lives on one loop.
+/// compares, and delivers only bytes that are proven to continue the delivered ones. ``OriginFetchState`` has its state, ``FetchAttempts``
+/// decides what an attempt asks for; this class makes the attempts. Lives on one loop.
 final class OriginFetch: OriginExchangeDelegate {
-  /// The sink of a fetch. It is released at the end, or by ``dismiss()``: until then each of the two may keep the other in memory.
+  /// The sink of a fetch. The fetch releases it at the end, or in ``dismiss()``; until then fetch and sink may keep each other in memory.
   enum Taker {
     case head(any FetchHeadSink)
     case body(any FetchBodySink)
@@ -32,12 +32,12 @@ final class OriginFetch: OriginExchangeDelegate {
   /// The description of the representation in the first response, read when the origin breaks off.
   @exclusivity(unchecked) var first: FirstResponse?
   var identity: RepresentationIdentity? { nodes?.identity ?? first?.identity }
-  /// The node that has the content; `nil`: there is only one.
+  /// The nodes of the upstream; `nil` if the upstream has only one.
   let nodes: FetchNodes?
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
-  /// The offset of the next byte that was never delivered.
+  /// The offset after the last delivered byte.
   @exclusivity(unchecked) var frontier: UInt64 = 0
   /// The offset of the next byte of the response that is being read.
   @exclusivity(unchecked) var position: UInt64 = 0
@@ -46,7 +46,7 @@ final class OriginFetch: OriginExchangeDelegate {
   /// The trailers of the content; empty if the content was put together from several responses.
   private(set) var trailers = Fields()
 
-  /// - Parameter base: the head that is sent; ``start(adding:)`` adds fields to it.
+  /// - Parameter base: the head that is sent; ``start(adding:)`` adds fields to a copy of it.
   init(for request: IncomingRequest, base: consuming RequestHead, use: OriginUse, for taker: Taker) {
     (self.request, services, self.use, self.taker) = (request, request.loop, use, taker)
     self.base = base
@@ -64,7 +64,7 @@ final class OriginFetch: OriginExchangeDelegate {
   /// Hands the fetch over to another sink.
   func hand(to taker: Taker) { self.taker = taker }
 
-  /// Sends the request with `extra` fields (conditions, a range) put in.
+  /// Sends the request with the `extra` fields (conditions, a range).
   func start(adding extra: [(FieldName, [UInt8])]) {
     guard !extra.isEmpty else { return ask(base) }
     var head = base
@@ -78,7 +78,7 @@ final class OriginFetch: OriginExchangeDelegate {
     goOn(from: span.lowerBound, since: span.lowerBound, through: span.upperBound, of: identity, asking: decision)
   }
 
-  /// Goes on at `frontier` with a content that the sink has from `start` on, and can compare with bytes that come again.
+  /// Continues a content at `frontier`. The sink has its bytes from `start` on, and can compare them with bytes that come again.
   func goOn(
     from frontier: UInt64, since start: UInt64, through end: UInt64?, of identity: RepresentationIdentity,
     asking decision: ResumeDecision
@@ -91,14 +91,14 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func ask(_ head: consuming RequestHead) {
     guard state.asks() == .goOn else { return endImpossibly() }
-    // A fill is on behalf of no single client.
+    // A fill does not belong to one client, so its place does not count against the share of a client.
     let holder = use == .fill ? PlaceHolder.nobody : PlaceMarks.holder(of: request)
     var asked = OriginRequest(head: head, use: use, holder: holder)
     asked.preferredURL = nodes?.preferred
     exchange = services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
-  /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set where the response is a span.
+  /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set if the response is a span.
   func accept(_ answer: FirstResponse, from start: UInt64, through end: UInt64?) {
     guard state.isAccepting else { return }
     first = answer
@@ -107,8 +107,9 @@ final class OriginFetch: OriginExchangeDelegate {
     if state.accepted() == .conclude { answerIsOver() } else { exchange?.resume() }
   }
 
-  /// Returns all of the content, if it came with the head. It can be called and used only while the sink is called with that head. The
-  /// fetch is then over, and is never continued after a break. `nil`: the content comes in pieces, and has to be accepted.
+  /// Returns the complete content, if all of it came with the head. Call this only while the sink is called with that head, and use the
+  /// bytes only until that call returns. The fetch is then over, and is never continued after a break. `nil`: the content comes in pieces;
+  /// call ``accept(_:from:through:)``.
   func takeContent() -> UnsafeRawBufferPointer? {
     guard state.isAccepting, let content = exchange?.takeContent() else { return nil }
     request.tally.received += UInt64(content.count)
@@ -117,13 +118,13 @@ final class OriginFetch: OriginExchangeDelegate {
     return content
   }
 
-  /// Ends the span earlier: another fill brings what follows, or that is held.
+  /// Lets the span end earlier, at `end`, because the bytes after `end` are held, or another fill brings them.
   func shorten(to end: UInt64) {
     guard end > frontier, end < spanEnd ?? .max else { return }
     spanEnd = end
   }
 
-  /// Ends the span later again, after ``shorten(to:)``: no other fill brings what follows.
+  /// Lets the span end later again, after ``shorten(to:)``, because no other fill brings the bytes after its present end.
   func lengthen(to end: UInt64) {
     guard let spanEnd, end > spanEnd, !isEnded else { return }
     self.spanEnd = end == .max ? nil : end
@@ -144,8 +145,7 @@ final class OriginFetch: OriginExchangeDelegate {
     exchange?.resume()
   }
 
-  /// Whether more bytes, or the end, are about to be delivered within the same call. ``FetchBodySink/fetchDelivered(_:)`` comes after
-  /// that.
+  /// Whether more bytes, or the end, are delivered within the present call. ``FetchBodySink/fetchDelivered(_:)`` is called after them.
   var isDelivering: Bool { exchange?.isDelivering ?? false }
 
   func exchangeDelivered(_ exchange: OriginExchange) {
@@ -180,7 +180,7 @@ final class OriginFetch: OriginExchangeDelegate {
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
     nodes?.answered(by: exchange.url)
     if case .head(let sink) = taker { sink.fetch(self, head: head, framing: framing) }
-    // A sink that accepts at once gets the bytes that came with the head at once.
+    // A sink that accepts at once gets the bytes that came with the head at once. For any other sink, reading pauses.
     guard state.isAccepting, framing != .none else { return }
     if case .nobody = taker { return }
     exchange.pause()
@@ -231,7 +231,7 @@ final class OriginFetch: OriginExchangeDelegate {
     }
   }
 
-  /// Ends the fetch after an event that cannot come in its state. The sink gets a failure.
+  /// Ends the fetch after an event that is impossible in the present state (a defect of pawl). The sink gets a failure.
   func endImpossibly() {
     guard case .head(let sink) = taker else { return fail(.gaveUp("internal-error")) }
     cancel()

@@ -6,7 +6,7 @@ import PawlWire
 /// The result of comparing content that came again with the held content.
 enum Comparison {
   case equal, different
-  /// The sink has copied the bytes and calls ``OriginFetch/compared(equal:)``.
+  /// The sink has copied the bytes, and calls ``OriginFetch/compared(equal:)`` when it has the result.
   case later
 }
 
@@ -16,7 +16,7 @@ enum FetchFailure: Error, Equatable {
   case changed(String)
   /// The response continues the content, but may not be given to all clients that have its beginning.
   case narrower(String)
-  /// The rest could not be fetched within `resume-attempts` or `replay-limit`.
+  /// The rest could not be fetched within `resume-attempts` or `replay-limit`, cannot be resumed, or is not needed any more.
   case gaveUp(String)
 
   var end: BodyEnd {
@@ -32,7 +32,7 @@ enum FetchFailure: Error, Equatable {
 protocol FetchHeadSink: AnyObject {
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
   /// Receives the head of the first final response. The sink hands the fetch on to a ``FetchBodySink`` and calls
-  /// ``OriginFetch/accept(_:from:through:)``, at once or later; or it cancels the fetch. Until then nothing more is read.
+  /// ``OriginFetch/accept(_:from:through:)``, at once or later; or it cancels the fetch. Nothing more is read before that.
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
   /// Receives the failure, if no usable response ever began.
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure)
@@ -40,21 +40,22 @@ protocol FetchHeadSink: AnyObject {
 
 /// Receives the content that an ``OriginFetch`` brings.
 protocol FetchBodySink: AnyObject {
-  /// Decides whether the response that is about to continue the content may be used. As far as its head shows, its bytes belong there.
-  /// - Returns: why not; `nil`: it may be used.
+  /// Decides whether a response may continue the content. Its head has already shown that its bytes belong there; the sink checks which
+  /// clients may have them.
+  /// - Returns: the reason why the response may not be used; `nil`: it may be used.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String?
-  /// Called when the origin has proven that its bytes continue the held ones, after a break or at the start of a span.
+  /// Called when the origin has proven that its bytes continue the held bytes, after a break or at the start of a span.
   func fetchContinues(_ fetch: OriginFetch)
   /// Called when all bytes that came together were delivered, and the fetch has not ended with them (see ``OriginFetch/isDelivering``).
   func fetchDelivered(_ fetch: OriginFetch)
   /// Receives new content, in order.
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
-  /// Receives content that had come before, to compare it.
+  /// Receives content that has come once before, and compares it with the held content.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison
-  /// Called when the span, or the whole content, has come; `end` is the offset behind its last byte.
+  /// Called when the span, or the complete content, has come; `end` is the offset after its last byte.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
-  /// Returns the offset up to which all bytes from 0 on are held without a hole, by whichever fetch they came.
+  /// Returns the offset up to which all bytes from 0 on are held without a hole, no matter which fetch brought them.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
   /// Returns whether the rest is still needed; called when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool

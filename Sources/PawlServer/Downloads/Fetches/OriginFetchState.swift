@@ -1,4 +1,5 @@
-/// The state of a fetch from its first request to the last byte, over all attempts. Pure: each event returns the action to perform.
+/// The state of a fetch from its first request to the last byte, over all attempts. Pure: an event changes the state, and most events
+/// return the action to perform.
 struct OriginFetchState: Equatable {
   /// The state of the response that is being read.
   enum Answer: Hashable { case coming, ended, broken }
@@ -6,10 +7,10 @@ struct OriginFetchState: Equatable {
   enum Phase: Hashable {
     /// A request was sent, for the first time or after a break.
     case asking
-    /// The sink decides about the first head; the response may be over by then.
+    /// The sink decides about the first head. The response may already be over.
     case accepting(Answer)
     case receiving(Answer)
-    /// Bytes that came again are compared with the disk, in the pool. No byte is used before the result.
+    /// Bytes that came again are compared with the bytes on disk, in the pool. No byte is used before the result is known.
     case comparing(Answer)
     case backingOff
     case ended
@@ -19,18 +20,18 @@ struct OriginFetchState: Equatable {
     case nothing
     /// Use the bytes that wait, and read more.
     case goOn
-    /// The response is over: check whether it was whole.
+    /// The response is over: check whether it was complete.
     case conclude
     case breakOff
     case tellNoAnswer
-    /// The event cannot come in this state: end the fetch.
+    /// The event is impossible in this state (a defect of pawl): end the fetch.
     case impossible
   }
 
   private(set) var phase = Phase.asking
   /// Whether the sink takes no more bytes for now. This depends on the sink alone, not on the origin.
   private(set) var isPaused = false
-  /// Whether the bytes that come now are a resumption; the first response to a span is none.
+  /// Whether the origin has broken off, so that the bytes which come now are a resumption. The first response to a span is no resumption.
   private(set) var hasBroken = false
 
   init(_ phase: Phase = .asking, isPaused: Bool = false) { (self.phase, self.isPaused) = (phase, isPaused) }
@@ -101,7 +102,7 @@ struct OriginFetchState: Equatable {
     return .nothing
   }
 
-  /// Notes that the origin broke off. Bytes that came before that still count, and are used first.
+  /// Notes that the origin broke off. Bytes that came before the break still count, and are used first.
   mutating func broke(hasMore: Bool, beforeAnyAnswer: Bool) -> Action {
     switch phase {
     case .asking, .accepting(.coming): return beforeAnyAnswer ? .tellNoAnswer : .breakOff

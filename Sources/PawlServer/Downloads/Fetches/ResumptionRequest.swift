@@ -6,8 +6,8 @@ import PawlUpstream
 /// The request that continues a body after a break.
 enum ResumptionRequest {
   /// - Parameters:
-  ///   - base: the head of the request that was answered first. Its range and conditions were about that response, and are removed. The
-  ///     new request is tied to the bytes that came with that response, by a validator or by a comparison.
+  ///   - base: the head of the first request. Its range and conditions are removed. Instead, a validator or a comparison ties the new
+  ///     request to the bytes of the first response.
   ///   - end: the exclusive end of the wanted span; `nil`: the end of the body.
   static func head(
     _ base: RequestHead, _ decision: ResumeDecision, through end: UInt64?, of identity: RepresentationIdentity?
@@ -21,7 +21,8 @@ enum ResumptionRequest {
     if let end, end != identity?.total { range.append(decimal: end - 1) }
     head.fields.set(.range, range)
     head.fields.set(.ifRange, validator)
-    // Offsets count bytes in the coding in which they came. The fields that selected this coding select it again.
+    // Offsets count bytes of the content coding in which the first response came. If it had a coding, the client's own Accept-Encoding is
+    // sent again.
     if identity?.contentEncoding == nil { head.fields.set(.acceptEncoding, "identity") }
     return head
   }
@@ -30,8 +31,8 @@ enum ResumptionRequest {
 }
 
 extension OriginFetch {
-  /// Accepts the content of a response that is not stored. After a break it is continued only if bytes that are asked for anew can be
-  /// proven to be the missing ones.
+  /// Accepts the content of a response that is not stored. After a break the content is continued only if it can be proven that newly
+  /// fetched bytes are the missing ones.
   func acceptUnstored(
     _ head: ResponseHead, _ framing: BodyFraming, _ resumability: Resumability, receivedAt now: Int64
   ) {
@@ -56,6 +57,6 @@ extension AttemptEnding {
     }
   }
 
-  /// Classifies a response that does not continue the content; 429 and 503 say that a later one may.
+  /// Classifies a response that does not continue the content. 429 and 503 mean that a later request may succeed.
   init(status: Int) { self = status == 429 || status == 503 ? .notBegun : .brokeOff }
 }

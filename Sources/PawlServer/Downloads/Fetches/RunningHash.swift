@@ -1,7 +1,7 @@
 import CXXHash
 import PawlLoop
 
-/// An XXH3-128 hash of a stream. Its seed is random in each process, so that an attacker cannot construct a collision.
+/// An XXH3-128 hash of bytes that come in pieces. Its seed is random in each process, so that an attacker cannot construct a collision.
 final class RunningHash {
   private static let seed = Randomness.uint64()
   private let state: OpaquePointer?

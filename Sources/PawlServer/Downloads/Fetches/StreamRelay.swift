@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 import PawlWire
 
-/// Relays a response that pawl does not store to one client, in bounded memory. An ``ResponseBuffer`` holds the bytes for a slow client. A
+/// Relays a response that pawl does not store to one client, in bounded memory. A ``ResponseBuffer`` holds the bytes for a slow client. A
 /// running hash and the last 4 KiB of the delivered bytes are enough to go on after the origin broke off.
 final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   private let fetch: OriginFetch
@@ -12,11 +12,11 @@ final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   private var toSkip: UInt64
   private let canResume: Bool
   let isLive: Bool
-  /// The consumer of the content. It and this object keep each other in memory until the end, when each releases the other.
+  /// The consumer of the content. Consumer and relay keep each other in memory until the end, when each releases the other.
   var consumer: (any BodyConsumer)?
 
   /// - Parameters:
-  ///   - skipping: the number of bytes at the front that are not sent to the client.
+  ///   - skipping: the number of bytes at the start that are not sent to the client.
   ///   - canResume: whether the relay may go on after a break; then the delivered bytes are noted for a comparison.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume, isLive) = (fetch, skipping, canResume, fetch.isLive)
@@ -26,7 +26,7 @@ final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
-    // Content that comes as a whole is never asked for again.
+    // Content that comes complete in one piece is never asked for again, so no summary of it is kept.
     if canResume, delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
     delivered?.note(bytes)
     var skipped = 0
@@ -57,7 +57,7 @@ final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   private func tellLast(_ end: BodyPiece) {
     self.end = end
     let last = consumer
-    // Bytes that wait in a file may have to be read first.
+    // The consumer is kept while bytes wait in a file, because they have to be read first.
     if !buffer.hasOverflow { consumer = nil }
     last?.bodyIsReady()
   }

@@ -2,7 +2,8 @@ import PawlBase
 import PawlCache
 import PawlLoop
 
-/// Limits the fills without readers to `abandonedFillLimit` for each upstream. Beyond that, the fill that has advanced least ends.
+/// Limits the fills without readers to `abandonedFillLimit` for each upstream. If there are more, the fill that has brought the fewest
+/// bytes ends.
 final class AbandonedFillLimiter: Sendable {
   struct Entry {
     var fill: ObjectIdentifier
@@ -13,7 +14,8 @@ final class AbandonedFillLimiter: Sendable {
 
   private let entries = Locked<[Entry]>([])
 
-  /// - Returns: the fill that has to end to make room; `nil`: there is room.
+  /// Adds a fill that has no readers.
+  /// - Returns: the fill that has to end, because there are too many; `nil`: the limit is kept.
   func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
     let entry = Entry(
       fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),

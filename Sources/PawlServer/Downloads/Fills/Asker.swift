@@ -1,8 +1,8 @@
 import PawlCache
 import PawlHTTP
 
-/// The request for which a fetch runs: its fields, and its client's address. They identify a request that differs from it only in its
-/// range.
+/// The request for which a fetch runs: its fields, and its client's address. They show whether another request differs from this one only
+/// in its range.
 struct Asker: Sendable {
   private let client: [UInt8]
   private let fields: Fields
@@ -12,14 +12,14 @@ struct Asker: Sendable {
 
   var hasCredential: Bool { RequestFields.hasCredential(fields) }
 
-  /// Whether the request alone shows that its response is for no other request. Then it is useless to wait for it.
+  /// Whether the request itself shows that its response cannot be used for other requests. Then no other request waits for the response.
   var sharesNothing: Bool { hasCredential || CacheControl(fields).noStore }
 
-  /// Whether the response may depend on this one user. Then it says nothing about the responses to other users.
+  /// Whether the response may depend on this one user. Such a response says nothing about the responses to other users.
   var isPersonal: Bool { sharesNothing || RequestFields.isPersonal(fields) }
 
-  /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields except `Range`: it is
-  /// one client with several connections.
+  /// Whether `request` asks for a range, from the same address and with the same fields except `Range` as the request of this fetch. Then
+  /// one client uses several connections.
   func isLike(_ request: IncomingRequest) -> Bool {
     let others = request.head.fields
     guard request.head.method == .get, others.contains(.range), client == request.facts.text else { return false }
@@ -32,7 +32,7 @@ struct Asker: Sendable {
   }
 
   /// Whether `request` comes from the same address, and shows the same cookies, credentials and other fields by which an application may
-  /// recognise its client. Browsers ask for the pieces of a download with other fields than for its beginning.
+  /// recognise its client. Other fields may differ: browsers send different ones for the beginning of a download and for its pieces.
   func isSameClient(as request: IncomingRequest) -> Bool {
     let others = request.head.fields
     return client == request.facts.text && hasSameCookies(request)
@@ -41,14 +41,14 @@ struct Asker: Sendable {
       && Credentials.unknownFields(in: fields) == Credentials.unknownFields(in: others)
   }
 
-  /// Whether both have the same cookies, or none.
+  /// Whether both requests have the same cookies, or none.
   func hasSameCookies(_ request: IncomingRequest) -> Bool {
     fields.all(.cookie) == request.head.fields.all(.cookie)
   }
 }
 
-/// The request for which a response is fetched, and whether the response was personal. Both decide which other requests may have it while
-/// it comes.
+/// The request for which a response is fetched, and whether the response was personal. These two values decide which other requests may
+/// have the response while it comes.
 struct Sharing: Sendable {
   let asker: Asker
   /// Whether the response set cookies.

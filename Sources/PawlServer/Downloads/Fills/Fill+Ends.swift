@@ -7,7 +7,7 @@ import PawlObserve
 extension Fill {
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
     if state.ends(.ended(at: end)) { return }
-    // Lost bytes that came again do not show where the body ends.
+    // The end of a fill that fetched lost bytes again does not show where the body ends.
     if body.total == nil, !mends { body.setTotal(end) }
     let isWhole = isStreaming || body.total.map { body.prefixThatCame >= $0 } ?? false
     if isWhole { body.complete() }
@@ -25,7 +25,8 @@ extension Fill {
         return letGo()
       }
       if mends, replay == nil, case .gaveUp = failure { return replayInstead() }
-      // With a hole before it, the rest can be fetched neither by range nor by replay: the next request begins anew.
+      // There is a hole before the rest, and the origin has no ranges, so neither a range nor a replay can bring the rest. The next request
+      // fetches the body anew.
       if fetch.spanStart > body.held.prefix { store.forget(response) }
     }
     switch failure {
@@ -34,7 +35,7 @@ extension Fill {
         .warning, "content-changed",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
-      // A continuation that brought no byte proves nothing about the bytes that were held before it: they stay.
+      // A continuation that brought no byte proves nothing about the bytes that were held before, so they stay.
       if continuesFrom != fetch.frontier {
         store.forget(response)
         body.fail(.changed(why))
@@ -45,7 +46,7 @@ extension Fill {
         .notice, "fill-not-shared",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
-      // Other clients have the beginning of a response that is now for one client only.
+      // Other clients have the beginning of this response, which is for one client only from now on. So the body fails.
       if !isSpan { body.fail(.changed(why)) }
       confirm(.othersOnly)
       letGo()
@@ -54,7 +55,8 @@ extension Fill {
     }
   }
 
-  /// Ends the fill, so that the waiting readers ask again: they then find that the origin has no ranges.
+  /// Ends the fill, so that its waiting readers ask the coordinator again. They then find that the origin has no ranges, and start a
+  /// replay.
   private func replayInstead() {
     coordinator?.ended(self)
     confirm(.same)
@@ -71,7 +73,7 @@ extension Fill {
     letGo()
   }
 
-  /// Returns 0 while it mends: around lost bytes, the bytes of the file are compared only by their digests.
+  /// Returns 0 for a fill that fetches lost bytes again. The held bytes around lost bytes are compared only by their digests.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.prefixThatCame }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || state.unread != .never }

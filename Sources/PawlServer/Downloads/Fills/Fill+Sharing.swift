@@ -10,10 +10,11 @@ extension Fill {
       || response.head.mayGrow(by: request.asSent, policy: request.route.policy)
   }
 
-  /// Checks a response that continues the body by every rule that the first one passed. If it may be given to fewer clients, the body is
-  /// from now on only for the client of this request. If another client already has its beginning, the fill ends.
+  /// Checks a response that continues the body by every rule that the first response has passed. If the new response may be given to fewer
+  /// clients, the body is from now on only for the client of this request. If another client already has the beginning of the body, the
+  /// fill ends.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? {
-    // Lost bytes count only if they match their recorded digest: no new bytes are shared.
+    // Bytes that replace lost ones count only if they match the recorded digest. So no new content is shared.
     guard !mends else { return nil }
     let now = downloads.loop.wallSeconds
     let judged =
@@ -23,7 +24,7 @@ extension Fill {
       : .agrees
     switch judged {
     case .agrees: return nil
-    // Both heads are for one request only: nothing that is stored for other requests changes.
+    // The stored head is for one request only, so nothing that is stored for other requests changes.
     case .freshens where response.isOfOneRequest: return nil
     case .freshens(let newer):
       _ = store.updateHead(response, head: newer)

@@ -10,7 +10,7 @@ extension Fill {
     overtaking.begin(self)
   }
 
-  /// Ends the fill: all readers were overtaken, and go on with requests of their own.
+  /// Ends the fill, because all readers were overtaken and go on with requests of their own.
   func endUnread() {
     guard let fetch, !state.isWriting else { return }
     downloads.events.log(
@@ -20,7 +20,7 @@ extension Fill {
     letGo()
   }
 
-  /// Pauses a fill without readers that has brought as much as it may.
+  /// Stops a fill that has no readers and has brought as much as it may bring without them.
   func endIfEnough(_ frontier: UInt64) {
     guard let allowance = state.allowance else { return }
     if hasReaders { return state.unread = .goesOn }
@@ -41,7 +41,7 @@ extension Fill {
     paceTimer?.schedule(after: AbandonedUnknown.interval)
   }
 
-  /// Decides after the last reader has left: the fill goes on by rule, or pauses with the held bytes.
+  /// Decides whether the fill goes on after its last reader has left, or stops. If it stops, the held bytes stay.
   func readersLeft() {
     guard let fetch else { return }
     guard !hasReaders else { return readersMoved() }
@@ -55,7 +55,7 @@ extension Fill {
       let allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: max(route.abandonedFill, renewed ?? 0))
       state.unread = .measured(allowance)
       guard !allowance.isEnough(fetch.frontier) else { return pauseForGood("no-readers") }
-      // A body that replaces one of known length is no live stream.
+      // A body that replaces one of known length is no live stream, so its pace is not checked.
       if renewed == nil { watchPace() }
     }
     if state.goesOnUnread() { fetch.resume() }
@@ -76,7 +76,7 @@ extension Fill {
     }
   }
 
-  /// Treats a fill that has no reader after one second like one whose readers have left.
+  /// Treats a fill that has no reader after one second like a fill whose readers have left.
   func watchForReaders() {
     let timer = downloads.loop.makeTimer { [weak self] in self?.readersLeft() }
     watch = timer

@@ -21,11 +21,12 @@ final class Fill: FetchBodySink {
   @exclusivity(unchecked) var fetch: OriginFetch?
   let kind: Kind
   @exclusivity(unchecked) var state = FillState()
-  /// The hash and the last bytes of what was streamed: it is in no file to compare with.
+  /// The hash and the last bytes of what was streamed. The streamed bytes are in no file, so they can be compared only with this summary.
   @exclusivity(unchecked) var streamed: DeliveredMemory?
   /// Finds slow readers that hold up the other readers of a streamed body.
   var overtaking: Overtaking?
-  /// The length of the body that this one replaces, if the fetch ran in the background and has no reader at first (RFC 5861 §3).
+  /// The length in bytes of the body that this fill's body replaces, if the fetch ran in the background and has no reader at first (RFC
+  /// 5861 §3).
   var renewed: UInt64?
   /// Checks the pace of a fill without readers.
   var paceTimer: LoopTimer?
@@ -34,13 +35,13 @@ final class Fill: FetchBodySink {
 
   /// The reason why a fill was begun.
   enum Kind {
-    /// For the content of the first response; `seesRanges`: that response shows that the origin has ranges.
+    /// To bring the content of the first response; `seesRanges`: whether that response shows that the origin has ranges.
     case first(seesRanges: Bool)
-    /// For a reader that lacks bytes, in a body that other fills brought.
+    /// To bring bytes that a reader lacks, in a body of which other fills have brought other spans.
     case span
     /// To fetch lost bytes again, by range.
     case mending
-    /// To fetch lost bytes again, with the whole body from its first byte on.
+    /// To fetch lost bytes again, with the complete body from its first byte on.
     case replay(MendingReplay)
     /// To continue a private body that was left unfinished at this offset.
     case continuation(from: UInt64)
@@ -48,10 +49,10 @@ final class Fill: FetchBodySink {
 
   /// The result of asking the origin for a span.
   enum Confirmation {
-    /// The origin still has this representation, as far as that can be found out, and there is room for the span.
+    /// No difference was found between this representation and what the origin has now, and there is space for the span.
     case same
     case changed
-    /// The response to this request is not for the clients that have the rest.
+    /// The response to this request may not be given to the clients that have other bytes of the body.
     case othersOnly
   }
 
@@ -82,7 +83,7 @@ final class Fill: FetchBodySink {
   }
 
   /// Begins with the content of the first response, at `start`.
-  /// - Parameter sharing: decides which other requests may have the content while it comes; `nil`: only those that may have it in any
+  /// - Parameter sharing: decides which other requests may have the content while it comes; `nil`: only requests that may have it in any
   ///   case.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     downloads.fills[ObjectIdentifier(self)] = self
@@ -93,15 +94,15 @@ final class Fill: FetchBodySink {
 
   /// Starts a fill for a span that a reader lacks. The caller has checked ``mayGrow(_:by:)``, unless only lost bytes are fetched.
   /// - Parameters:
-  ///   - isReplayed: whether the span is asked for from byte zero, without a range; then only lost bytes of it are used.
-  ///   - confirmed: called once.
+  ///   - isReplayed: whether the origin is asked for the body from byte zero, without a range. Then only the lost bytes in `span` are used.
+  ///   - confirmed: called once, with the result of asking the origin.
   static func start(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads, isReplayed: Bool = false, confirmed: ((Confirmation) -> Void)? = nil
   ) {
     let fill = Fill(span, of: response, for: request, in: store, on: downloads, isReplayed: isReplayed)
     guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, span) else {
-      // The fill was never begun: it and its fetch would keep each other in memory.
+      // The fill was never begun. Without this call, the fill and its fetch would keep each other in memory.
       fill.fetch?.cancel()
       return fill.downloads.loop.nextTurn { confirmed?(.same) }
     }
@@ -128,7 +129,7 @@ final class Fill: FetchBodySink {
     replay?.fill = self
   }
 
-  /// See ``goOn(with:for:in:confirmed:)``.
+  /// Makes the fill of ``goOn(with:for:in:confirmed:)``.
   init(
     goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads
@@ -140,8 +141,8 @@ final class Fill: FetchBodySink {
 
   // MARK: - Content
 
-  /// Confirms at once if the origin has no ranges, because the first new bytes may then be long in coming. Otherwise the first bytes
-  /// confirm, since room has to be found for them.
+  /// Confirms at once if the origin has no ranges, because a replay may take long before the first new bytes come. Otherwise the first new
+  /// bytes confirm, because they show whether there is space on disk.
   func fetchContinues(_ fetch: OriginFetch) {
     if fetch.originRefusesRanges, continuesFrom == nil { confirm(.same) }
   }
@@ -155,14 +156,14 @@ final class Fill: FetchBodySink {
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if replay?.agrees(bytes, at: offset) == false { return differs(fetch, before: offset + UInt64(bytes.count)) }
     if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
-    // Another fill of this body found no room before: there is none for this one either.
+    // If another fill of this body has found no space on disk, there is none for this fill either.
     if !isStreaming, body.isStreaming { state.streams() }
     if !isStreaming, downloads.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
 
-  /// Stops storing a body of unknown length where a limit of the route is reached.
+  /// Stops storing a body of unknown length when a limit of the route is reached.
   private func keepWithinLimits(_ end: UInt64) {
     if end > route.maxUnknown { return stream("max-unknown") }
     if route.policy.maxObject > 0, end > route.policy.maxObject { stream("max-object") }
@@ -187,13 +188,13 @@ final class Fill: FetchBodySink {
     if body.isGathering { downloads.gathering.add(body, on: downloads.loop) }
     state.comes(mustWait: mustWait(at: offset + UInt64(bytes.count)))
     if isPaused, isStreaming { watchSlowReaders() }
-    // In the next turn: the callback may read at once, and so call this fill again.
+    // Confirm in the next turn, because the callback may read at once and so call this fill again.
     if confirmed != nil, fetch != nil { downloads.loop.nextTurn { [weak self] in self?.confirm(.same) } }
     endIfEnough(offset + UInt64(bytes.count))
   }
 
-  /// Writes in the pool where the disk is slow: the loop goes on, and this fill waits.
-  /// - Returns: `false` when the pool has stopped.
+  /// Writes in the pool, because the disk is slow. The loop goes on, and this fill waits.
+  /// - Returns: `false` if the pool takes no work, because it has stopped.
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let (copy, body) = (Array(bytes), body)
     guard state.writes() else { return false }
@@ -203,7 +204,7 @@ final class Fill: FetchBodySink {
       }, then: downloads.loop
     ) { [self] outcome in
       let end = state.written()
-      // The fill has ended meanwhile: give back the room that was reserved for it.
+      // The fill has ended meanwhile, so the space that was reserved for it is released.
       guard let fetch else { return body.fillPaused() }
       copy.withUnsafeBytes { wasWritten($0, at: offset, outcome) }
       guard self.fetch != nil else { return }
@@ -217,7 +218,7 @@ final class Fill: FetchBodySink {
     return isWriting
   }
 
-  /// Stops storing, because there is no room on disk or a limit is reached: from here on bytes pass through memory at the pace of the
+  /// Stops storing, because there is no space on disk or a limit is reached. From now on the bytes pass through memory at the pace of the
   /// readers.
   private func stream(_ why: String) {
     guard !isStreaming else { return }
@@ -229,7 +230,7 @@ final class Fill: FetchBodySink {
     if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
   }
 
-  /// Ends the fill: the bytes differ from the held ones, so the content has changed at the origin.
+  /// Ends the fill, because the bytes differ from the held bytes. So the content has changed at the origin.
   private func differs(_ fetch: OriginFetch, before end: UInt64) -> Flow {
     fetchFailed(fetch, .changed("digest-differs-before-\(end)"))
     return .pause
@@ -240,7 +241,7 @@ final class Fill: FetchBodySink {
     if isStreaming { return body.windowIsFull }
     guard body.total == nil else { return false }
     guard let fastest = body.readers.fastest else {
-      // Until the first reader comes, or ``watchForReaders()`` has found that none does.
+      // This limit holds until the first reader comes, or until ``watchForReaders()`` has found that none comes.
       return state.allowance == nil && frontier - (fetch?.spanStart ?? 0) > min(route.abandonedFill, Self.unknownLead)
     }
     return frontier > fastest + Self.unknownLead

@@ -3,7 +3,7 @@ import PawlLoop
 
 /// Ends spans, and decides what becomes of the readers that wait for them.
 extension FillCoordinator {
-  /// Ends the span, unless the body has readers. A reader that comes after that finds that nothing is on its way.
+  /// Ends the span, unless the body has readers. A reader that comes later finds that no bytes are on their way.
   /// - Returns: whether the span has ended.
   func endUnlessRead(_ fill: Fill) -> Bool {
     let isEnded = state.withLock { state in
@@ -25,9 +25,9 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// Gives the fill's bytes back to the span that it had overtaken, because the origin has no ranges after all. That span then brings the
-  /// rest, as it would have without this fill.
-  /// - Returns: `false` where that span is gone.
+  /// Removes the fill's span, because the origin has no ranges after all. The span that the fill had overtaken gets its old end again, and
+  /// brings the bytes itself, as it would have without the fill.
+  /// - Returns: `false` if the overtaken span has ended.
   func givesBack(_ fill: Fill) -> Bool {
     let before = state.withLock { state -> Span? in
       let id = ObjectIdentifier(fill)
@@ -38,7 +38,7 @@ extension FillCoordinator {
         return other.fill != id && other.start < start && start < other.wanted ?? .max
       }
       guard let other = others.max(by: { state.spans[$0].start < state.spans[$1].start }) else { return nil }
-      // The spans between the two cannot be fetched by range either.
+      // The spans between these two cannot be fetched by range either, so the overtaken span brings their bytes, too.
       state.spans[other].end = state.spans[other].wanted
       let span = state.spans[other]
       state.spans.remove(at: own)
@@ -49,7 +49,7 @@ extension FillCoordinator {
     return true
   }
 
-  /// Notes that the rest cannot be fetched now. Readers that wait end visibly; readers that come later may try again.
+  /// Notes that the rest cannot be fetched now. The responses of waiting readers are cut off; readers that come later may try again.
   func failed(_ fill: Fill, _ end: BodyEnd) {
     state.withLock {
       $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }

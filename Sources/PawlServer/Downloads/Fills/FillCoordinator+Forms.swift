@@ -2,9 +2,9 @@ import PawlCache
 import PawlCacheStore
 import PawlLoop
 
-/// Coordinates a coded form: its ``FormWriter`` takes the place of fills from an origin.
+/// Coordinates a coded form, which has a ``FormWriter`` instead of fills from an origin.
 extension FillCoordinator {
-  /// Notes that a writer begins to write the form. It keeps the body, as a span would.
+  /// Notes that a writer begins to write the form. Like a span, the writer keeps the body from eviction.
   /// - Returns: `nil` where the form already has a writer.
   static func beganWriting(_ writer: FormWriter, _ form: StoredResponse, on loop: EventLoop) -> FillCoordinator? {
     use(form) { coordinator in
@@ -24,7 +24,7 @@ extension FillCoordinator {
   /// Notes whether the writer waits for its readers.
   func writerWaits(_ isHeld: Bool) { state.withLock { $0.writer?.isHeld = isHeld } }
 
-  /// Notes that the form is written, or is not written any more. After a failure the waiting readers end visibly.
+  /// Notes that the form is complete, or that writing has stopped. After a failure, the responses of waiting readers are cut off.
   func endedWriting(_ failure: BodyEnd?) {
     state.withLock { state in
       state.writer = nil
@@ -35,7 +35,7 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// Decides for a reader of a form that lacks bytes: only the writer brings them. A form that is damaged is made anew.
+  /// Decides what a reader does that lacks bytes of the form: only the writer brings them. A damaged form fails, and is made anew later.
   func needOfForm() -> Need {
     let (isWritten, failure) = state.withLock { ($0.writer != nil, $0.failure) }
     if isWritten { return .wait }

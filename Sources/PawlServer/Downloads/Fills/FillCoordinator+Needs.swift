@@ -2,18 +2,18 @@ import PawlCache
 import PawlCacheStore
 import PawlLoop
 
-/// Decides what a reader does that lacks bytes: it waits for those on their way, or has them fetched.
+/// Decides what a reader does that lacks bytes. It waits for bytes that are on their way, or has the missing bytes fetched.
 extension FillCoordinator {
-  /// The time, in seconds, that a fill may take to reach a reader which is ahead of it. If it takes longer, the reader asks for a range
-  /// of its own.
+  /// The longest time, in seconds, that a fill may take to reach a reader which is ahead of it. If the fill takes longer, the reader asks
+  /// for a range of its own.
   static let jumpPatience: Double = 0.5
-  /// The distance, in bytes, beyond which a reader may do so: as much is asked for in one piece anyway.
+  /// The distance, in bytes, by which such a reader has to be ahead of the fill. So many bytes are fetched with one request anyway.
   static let jumpDistance = fetchAlignment
-  /// The time for which a fill is watched before its speed counts.
+  /// The time for which a fill is watched before its speed is used.
   static let jumpMeasure = Duration.milliseconds(100)
-  /// The speed that is assumed before that, in bytes per second, if no speed of this body is known yet: half of what a network of one
-  /// gigabit brings. A reader that is further ahead than ``jumpPatience`` at this speed does not wait. A seek, or one piece of a download
-  /// in four pieces, so costs at most one more request to the origin.
+  /// The speed, in bytes per second, that is used for a fill until it can be measured, if no speed of this body is known. It is half of
+  /// what a network of 1 Gbit/s brings. A reader does not wait if a fill of this speed would take longer than ``jumpPatience``. So a seek,
+  /// or one piece of a download in four pieces, costs at most one more request to the origin.
   static let assumedRate: Double = 67_108_864
 
   /// The offset and the time at which a span began, from which its speed is computed.
@@ -22,7 +22,7 @@ extension FillCoordinator {
     var began: Monotonic
   }
 
-  /// Decides for a reader at `position` that needs bytes up to `end` and finds none.
+  /// Decides what a reader does at `position` that needs bytes up to `end` and finds none there.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if isForm { return needOfForm() }
     if let lost = body.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
@@ -33,7 +33,7 @@ extension FillCoordinator {
       let canRange = identity.strongValidator != nil && !state.refusesRanges
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
-        // After a failure no reader asks ahead; what is on its way may come all the same.
+        // After a failure no reader asks for a range of its own. The bytes that are on their way may still come.
         let mayAskAhead = canRange && announcesRanges && !hasFailed && state.spans.count < Self.spanLimit
         let isFar =
           mayAskAhead
@@ -47,7 +47,7 @@ extension FillCoordinator {
       }
       guard state.spans.count < Self.spanLimit else { return .wait }
       let active = state.spans.compactMap { span -> Range<UInt64>? in
-        // A span that this reader overtakes still ends where the new one begins.
+        // The span that this reader overtakes will end where the new span begins.
         let end = span.fill == covering?.fill ? position : span.end ?? total
         return span.start < end ? span.start..<end : nil
       }
@@ -56,8 +56,8 @@ extension FillCoordinator {
     }
   }
 
-  /// Returns the span that has to be fetched before a reader of `wanted` can begin, or go on behind the held bytes. `nil`: all is held,
-  /// or the first missing bytes are on their way.
+  /// Returns the span that has to be fetched before a reader of `wanted` can begin, or go on after the held bytes. `nil`: all is held, the
+  /// first missing bytes are on their way, or there are already ``spanLimit`` spans.
   static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
     let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
@@ -69,7 +69,7 @@ extension FillCoordinator {
     return fetchSpan(wanted: wanted, held: held, active: active, total: total)
   }
 
-  /// Whether all of `wanted` is held, or on its way in the present spans.
+  /// Whether all of `wanted` is held, or will be brought by the present spans.
   static func isAllComing(_ response: StoredResponse, _ wanted: Range<UInt64>) -> Bool {
     let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
@@ -87,8 +87,8 @@ extension FillCoordinator {
     return true
   }
 
-  /// Whether a span would take longer than ``jumpPatience`` to reach a position, by its speed. While that is not known, the usual speed
-  /// counts: in the first moments of a fill every reader would otherwise start its own.
+  /// Whether a span, at its speed, would take longer than ``jumpPatience`` to reach a position. While the speed of the span is unknown, the
+  /// usual speed is used. Otherwise every reader would start a fill of its own in the first moments of a fill.
   static func isFarAhead(
     _ position: UInt64, of span: Course, _ held: HeldBytes, _ streamed: UInt64, usually usualRate: Double?,
     _ now: Monotonic
@@ -99,24 +99,24 @@ extension FillCoordinator {
     return rate * jumpPatience < Double(position - frontier)
   }
 
-  /// Returns the speed of a span over all its time, in bytes per second; `nil` before ``jumpMeasure``.
+  /// Returns the speed of a span over all its time, in bytes per second; `nil` if it began less than ``jumpMeasure`` ago.
   fileprivate static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
     let elapsed = now - span.began
     guard elapsed >= jumpMeasure else { return nil }
-    // Bytes that were held before, or came by another span, count as well: the span is not slower because of them.
+    // Bytes that were held before, or that another span brought, count as well. They only make the span look faster.
     let frontier = max(held.contiguousEnd(from: span.start), streamed)
     return Double(frontier - span.start) / (elapsed / .seconds(1))
   }
 }
 
 extension FillCoordinator.State {
-  /// Returns the speed of the fastest span, or of earlier ones, in bytes per second; `nil` while none is known.
+  /// Returns the highest known speed of the present spans and of earlier ones, in bytes per second; `nil` while none is known.
   func rate(_ held: HeldBytes, _ now: Monotonic) -> Double? {
     let rates = spans.compactMap { FillCoordinator.rate(of: $0.course, held, 0, now) } + [usualRate].compactMap { $0 }
     return rates.max()
   }
 
-  /// The same; remembers it for the time after these spans have ended.
+  /// Returns the same speed as ``rate(_:_:)``, and remembers it for the time after the present spans.
   mutating func learn(_ held: HeldBytes, _ now: Monotonic) -> Double? {
     // A span that has not brought anything says nothing about the origin's speed.
     if let rate = rate(held, now), rate > 0 { usualRate = rate }

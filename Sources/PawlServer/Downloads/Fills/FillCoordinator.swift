@@ -5,8 +5,8 @@ import PawlHTTP
 import PawlLoop
 
 /// Coordinates the readers of one stored body and the fills that bring its spans from the origin. Shared by all loops; it has one lock,
-/// which is held for a decision only. A fill belongs to no reader: it is started because a reader lacks bytes, and outlives that reader
-/// by the rules of `decideAbandoned`.
+/// which is held only while something is decided. A fill belongs to no reader. It is started because a reader lacks bytes, and may outlive
+/// that reader by the rules of `decideAbandoned`.
 final class FillCoordinator: Sendable {
   struct Span {
     var fill: ObjectIdentifier
@@ -14,10 +14,10 @@ final class FillCoordinator: Sendable {
     var start: UInt64
     /// The exclusive end; `nil` until the total is known.
     var end: UInt64?
-    /// The end that it had before another span overtook it.
+    /// The end of the span before another span overtook it.
     let wanted: UInt64?
     var began: Monotonic
-    /// Whether it fetches lost bytes again, which other spans pass by.
+    /// Whether the span fetches lost bytes again, which other spans skip.
     var mends = false
 
     var course: Course { Course(start: start, began: began) }
@@ -30,15 +30,16 @@ final class FillCoordinator: Sendable {
     var refusesRanges = false
     /// The speed of the origin for this body, in bytes per second, once it is known.
     var usualRate: Double?
-    /// The number of fills that failed for good. Readers that joined before the last failure end where their bytes end.
+    /// The number of fills that failed after all their attempts. A reader that joined before the last failure ends after the last byte that
+    /// it can get.
     var failures = 0
     var failure: BodyEnd?
     var comparison: TwinComparison?
     /// The request whose fetch brings the body, while it comes.
     var sharing: Sharing?
-    /// The only request that the rest is for, once a response has said so.
+    /// The only request that may have the rest of the body, if a later response was for this request only.
     var only: ObjectIdentifier?
-    /// For a coded form: its writer, and whether that waits for its readers.
+    /// For a coded form: its writer, and whether the writer waits for readers.
     var writer: (loop: LoopWeak<FormWriter>, isHeld: Bool)?
   }
 
@@ -47,7 +48,7 @@ final class FillCoordinator: Sendable {
     /// The bytes are on their way.
     case wait
     case fetch(Range<UInt64>)
-    /// Fetch from byte zero and compare; only the lost bytes of it are used.
+    /// Fetch from byte zero on, and compare with the held bytes; only lost bytes are replaced.
     case replay(Range<UInt64>)
     case fail(BodyEnd)
   }
@@ -57,7 +58,7 @@ final class FillCoordinator: Sendable {
   let identity: RepresentationIdentity
   // Safe: every reader and fill that has a coordinator has its body, too. A weak reference would make every retain of a body slower.
   unowned let body: StoredBody
-  /// Whether pawl made the body from another one. No byte of it is ever asked for at an origin.
+  /// Whether pawl made the body from another one, as a coded form. An origin is never asked for bytes of such a body.
   let isForm: Bool
   let state = Locked(State())
 
@@ -65,7 +66,7 @@ final class FillCoordinator: Sendable {
     var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
     // An origin gives ranges of its representation only, never of another response that it sends instead.
     if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
-    // A page that differs for each user may have one date.
+    // A page that differs for each user may have the same date for all users.
     if response.personal != nil { identity.lastModifiedIsStrong = false }
     isForm = response.body.isForm
     if isForm { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
@@ -74,14 +75,13 @@ final class FillCoordinator: Sendable {
     body = response.body
   }
 
-  /// Returns the coordinator of a body, if the body is being read, filled, written or compared. As long as it has one, the body is not
-  /// evicted.
+  /// Returns the coordinator of a body, if the body is being read, filled, written or compared. A body with a coordinator is not evicted.
   static func existing(_ response: StoredResponse) -> FillCoordinator? {
     response.body.withFill { $0 as? FillCoordinator }
   }
 
-  /// Calls `act` with the body's coordinator, which is made if there is none. It stays if `act` adds a reader, a span, a writer or a
-  /// comparison.
+  /// Calls `act` with the body's coordinator, and makes one if there is none. `act` adds a reader, a span, a writer or a comparison, or
+  /// finds one there; the coordinator stays until the last of them has ended.
   static func use<R>(_ response: StoredResponse, _ act: (FillCoordinator) -> R) -> R {
     // Made outside of the lock, because it reads the length of the body.
     let made = existing(response) ?? FillCoordinator(response)
@@ -117,7 +117,8 @@ final class FillCoordinator: Sendable {
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty || $0.writer != nil } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
-  /// Whether the origin says that it has ranges. Only then a reader asks for a range ahead of what comes anyway.
+  /// Whether the origin says that it has ranges (`Accept-Ranges`). Only then a reader asks for a range of its own while a fill is on its
+  /// way to the reader's position.
   let announcesRanges: Bool
   var refusesRanges: Bool { state.withLock { $0.refusesRanges } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
@@ -131,7 +132,7 @@ final class FillCoordinator: Sendable {
     releaseIfIdle()
   }
 
-  /// Wakes the fills after more of the body has been compared with the one that it replaces.
+  /// Wakes the fills after more of the body has been compared with the body that it replaces.
   func comparisonMoved() {
     guard identity.total == nil else { return }
     for span in state.withLock({ $0.spans }) { span.loop.run { $0.readersMoved() } }
@@ -140,7 +141,7 @@ final class FillCoordinator: Sendable {
   // MARK: - Readers
 
   /// Adds a reader.
-  /// - Parameter request: identifies the request that it reads for; nothing else about it counts.
+  /// - Parameter request: identifies the request for which the reader reads. It is only compared with other requests.
   /// - Returns: the coordinator, and how many fills had failed before this reader came.
   static func join(
     _ reader: ObjectIdentifier, _ response: StoredResponse, for request: ObjectIdentifier? = nil
@@ -163,12 +164,12 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Whether a reader may have the content that comes: a reader of another request, that joined after ``narrow(to:)``, may not.
+  /// Whether a reader may have the content that comes. After ``narrow(to:)``, a reader of another request may not.
   func admits(_ reader: ObjectIdentifier) -> Bool {
     state.withLock { state in state.only == nil || state.only == state.readers[reader] ?? nil }
   }
 
-  /// Notes that a reader has sent something: fills, or a writer, that wait for readers may go on.
+  /// Notes that a reader has sent bytes. A fill or a writer that waits for readers may then go on.
   func moved(_ reader: ObjectIdentifier) {
     guard identity.total == nil || body.isStreaming else { return }
     let (waiting, writer) = state.withLock { state in
@@ -206,8 +207,8 @@ final class FillCoordinator: Sendable {
     return coordinator
   }
 
-  /// The same as ``began(_:_:on:from:through:sharing:)`` for a span that a reader lacks. `nil` when the reader of another loop has begun
-  /// one meanwhile that brings the same bytes soon enough.
+  /// Does the same as ``began(_:_:on:from:through:sharing:)`` for a span that a reader lacks. Returns `nil` if a reader on another loop has
+  /// meanwhile started a fill that brings these bytes soon enough.
   static func beganUnlessComing(
     _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, _ span: Range<UInt64>
   ) -> FillCoordinator? {
@@ -223,8 +224,8 @@ final class FillCoordinator: Sendable {
     return coordinator
   }
 
-  /// Whether a span brings the bytes at `position` soon enough. Spans are added under the body's lock only, and the caller holds it: so
-  /// the result is true until the caller has added its own span.
+  /// Whether a span brings the bytes at `position` soon enough. The caller holds the body's lock, and spans are added only under this lock.
+  /// So the result stays true until the caller has added its own span.
   private func isComing(_ position: UInt64, _ held: HeldBytes, _ now: Monotonic, mending: Bool) -> Bool {
     state.withLock { state in
       state.spans.contains { span in
@@ -236,7 +237,7 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Adds the span of a fill. Spans that it overtakes end where it begins.
+  /// Adds the span of a fill. A span that covers the start of the new span is overtaken, and ends there from now on.
   /// - Returns: the overtaken spans, each with its new end.
   private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
     let span = Span(

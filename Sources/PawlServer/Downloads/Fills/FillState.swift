@@ -1,9 +1,9 @@
 import PawlCache
 
-/// The state of a fill: whether more may come, where it is stored, and whether the fill goes on without readers. Pure.
+/// The state of a fill: whether more bytes may come, where they are stored, and whether the fill goes on without readers. Pure.
 struct FillState {
   enum Flow: Equatable {
-    /// Whether more may come. It is held while readers, or the check of its file by a replay, have to advance first.
+    /// Content comes. The flow is held while readers have to advance first, or a replay has to check more of the file.
     case coming(WriteFlow<End>)
     case over
   }
@@ -16,8 +16,8 @@ struct FillState {
   /// Where the content goes.
   enum Keeping: Equatable {
     case file
-    /// Through memory only, at the pace of the readers. `hasWindow`: the body's memory window is for what this fill brings, and no other
-    /// fill brings it.
+    /// Through memory only, at the pace of the readers. `hasWindow`: the bytes of this fill go into the body's memory window; no other fill
+    /// may write there.
     case memory(hasWindow: Bool)
   }
 
@@ -25,7 +25,7 @@ struct FillState {
   enum Unread: Equatable {
     case never
     case goesOn
-    /// The length is unknown: it goes on this far.
+    /// The length of the body is unknown, so the fill goes on as far as this allowance permits.
     case measured(AbandonedUnknown)
   }
 
@@ -35,19 +35,19 @@ struct FillState {
 
   init(_ flow: Flow = .coming(.open)) { self.flow = flow }
 
-  /// Whether it waits for its readers, or for a check of its file.
+  /// Whether the fill waits for its readers, or for a check of its file.
   var isWaiting: Bool { if case .coming(.held) = flow { true } else { false } }
   var isWriting: Bool { if case .coming(.writing) = flow { true } else { false } }
   var allowance: AbandonedUnknown? { if case .measured(let allowance) = unread { allowance } else { nil } }
 
   /// Notes that a piece goes to the pool.
-  /// - Returns: `false` where none can come: the pool never has more than one piece.
+  /// - Returns: `false` if no piece may go there now, because the pool never has more than one piece.
   mutating func writes() -> Bool {
     change { $0.writes() } ?? false
   }
 
-  /// Notes that the piece was written, or was not taken.
-  /// - Returns: the end that waited for it.
+  /// Notes that the pool has written the piece, or has not taken it.
+  /// - Returns: the end of the fetch, if the fetch ended while the pool had the piece.
   mutating func written() -> End? {
     if case .end(let end) = change({ $0.written() }) { end } else { nil }
   }
@@ -58,19 +58,19 @@ struct FillState {
     change { $0.ends(end) } ?? false
   }
 
-  /// Notes that a piece was stored.
+  /// Notes that a piece was stored. `mustWait`: the next piece may not come yet.
   mutating func comes(mustWait: Bool) {
     _ = change { mustWait ? $0.holds() : $0.releases() }
   }
 
-  /// Notes that the readers it waited for have moved.
-  /// - Returns: whether more is to come.
+  /// Notes that the readers have advanced for which the fill waited.
+  /// - Returns: whether reading has to be resumed.
   mutating func moves() -> Bool {
     change { $0.releases() } ?? false
   }
 
   /// Notes that the last reader has left and the fill goes on without readers.
-  /// - Returns: whether reading has to be resumed. Behind a piece in the pool that happens by itself.
+  /// - Returns: whether reading has to be resumed. While the pool has a piece, it does not: reading is resumed after that piece.
   mutating func goesOnUnread() -> Bool {
     change { flow in
       _ = flow.releases()
@@ -78,7 +78,7 @@ struct FillState {
     } ?? false
   }
 
-  /// Switches to memory, for good.
+  /// Switches from the file to memory. There is no way back.
   mutating func streams() {
     if keeping == .file { keeping = .memory(hasWindow: false) }
   }
@@ -87,6 +87,7 @@ struct FillState {
 
   mutating func letsGo() { flow = .over }
 
+  /// Changes the flow.
   /// - Returns: `nil` if the fill is over; then nothing changes.
   private mutating func change<R>(_ event: (inout WriteFlow<End>) -> R) -> R? {
     guard case .coming(var coming) = flow else { return nil }

@@ -4,26 +4,26 @@ import PawlCoding
 import PawlDisk
 import PawlHTTP
 
-/// Compresses one content into its coded form, in the pool. If a part of the form is already held, that part is made again and compared:
-/// so bytes of two different encodings of one content are never put together.
+/// Compresses one content into its coded form, in the pool. If a part of the form is already held, that part is made again and compared. So
+/// bytes of two different encodings of one content are never put together.
 final class FormEncoding: @unchecked Sendable {
-  // Safe: only one job at a time has it. It is handed over through the queues of the pool and the loop.
+  // Safe: only one job at a time uses this object. It is handed over through the queues of the pool and the loop.
   private let encoder: ContentEncoder
   private let form: StoredBody
   /// The number of content bytes that the encoder has taken.
   private(set) var consumed: UInt64 = 0
   /// The number of bytes of the form that the encoder has given out.
   private(set) var written: UInt64 = 0
-  /// Whether the encoder has taken content since it was last made to give out what it holds.
+  /// Whether the encoder has taken content since it was last flushed.
   private(set) var holdsBack = false
-  /// The offsets of the content at which a flush has to be repeated, if the form was begun before.
+  /// The offsets of the content at which the encoder has to be flushed again, if a part of the form was made before.
   private var flushes: ArraySlice<UInt64>
   private var output: [UInt8] = []
 
   enum Failure: Error, Hashable, Sendable {
     case coding(CodingError)
     case store(StoreError)
-    /// The held part of the form differs from what the content is encoded to now.
+    /// The held part of the form differs from what the encoder makes of the content now.
     case differs
   }
 
@@ -47,9 +47,9 @@ final class FormEncoding: @unchecked Sendable {
     try put()
   }
 
-  /// Makes what has come so far decodable, since nothing more may come for a while. Blocking.
+  /// Flushes the encoder, so that all content that has come can be decoded. More content may not come for a while. Blocking.
   func flush() throws(Failure) {
-    // The encoder was not flushed here before: the bytes behind would differ from those that are held.
+    // If bytes after this point are held, they were made without a flush here. After a flush the new bytes would differ from them.
     guard holdsBack, flushes.isEmpty, form.held.contiguousEnd(from: written) <= written,
       form.noteFlush(at: consumed)
     else { return }
@@ -93,13 +93,13 @@ final class FormEncoding: @unchecked Sendable {
     } catch .differs {
       throw .differs
     } catch {
-      // No room on disk: the rest goes through memory.
+      // There is no space on disk, so the rest goes through memory.
       guard form.beginStreaming() else { throw .store(error) }
       do throws(StoreError) { try form.write(bytes, at: written) } catch { throw .store(error) }
     }
   }
 
-  /// Whether the bytes equal those that the form already holds, as far as it does.
+  /// Whether the bytes equal the bytes that the form holds at these offsets. Bytes that the form does not hold are not compared.
   private func agrees(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let end = min(form.held.contiguousEnd(from: written), written + UInt64(bytes.count))
     guard end > written else { return true }

@@ -6,12 +6,12 @@ import PawlLoop
 import PawlObserve
 
 /// Writes one coded form. It reads the original body, which is held or still coming, has the pool compress it, and stores the result. Any
-/// number of readers follow it, as they follow a ``Fill``. It belongs to none of them; a form has one writer at a time. Lives on the loop
-/// that began it.
+/// number of readers follow the writer, as they follow a ``Fill``; the writer belongs to none of them. A form has one writer at a time.
+/// Lives on the loop that began it.
 final class FormWriter: DownloadJob, BodyConsumer {
   /// The number of content bytes that the pool compresses at a time: this takes some milliseconds.
   private static let piece = 256 << 10
-  /// How long it waits for more content before the encoder has to give out what it holds.
+  /// The time that the writer waits for more content before it flushes the encoder.
   private static let flushDelay = Duration.milliseconds(20)
   /// The number of bytes that a form may be ahead of its fastest reader while the content is not complete.
   private static let lead: UInt64 = 8 << 20
@@ -31,7 +31,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   /// Begins to write the form, unless it is complete or has a writer already.
   /// - Parameters:
-  ///   - source: makes the content from its first byte on.
+  ///   - source: makes the source that gives the content from its first byte on.
   ///   - share: the share of the memory for encoders, which is given back at the end.
   /// - Returns: whether the form is being written now, or is complete.
   static func start(
@@ -54,7 +54,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     source.consumer = writer
     writer.source = source
     downloads.fetches[ObjectIdentifier(writer)] = writer
-    // The exchange that asked for the form joins it first.
+    // The exchange that asked for the form becomes a reader first, so the writer begins in the next turn.
     downloads.loop.nextTurn { writer.step() }
     return true
   }
@@ -76,7 +76,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     if mustWait {
       state = .held
       coordinator?.writerWaits(true)
-      // A reader may have moved before that was noted.
+      // A reader may have moved before the coordinator noted that the writer waits.
       return downloads.loop.nextTurn { [weak self] in self?.readersMoved() }
     }
     switch source.next(limit: Self.piece) {
@@ -134,7 +134,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     if !isQueued { fail(BodyEnd(party: .pawl, reason: "ended")) }
   }
 
-  /// Waits for more content. If none comes soon, the encoder has to give out what it holds, for the readers.
+  /// Waits for more content. If none comes soon, the encoder is flushed, so that readers get what it holds.
   private func waitForMore() {
     form.body.moveToFileSoon()
     guard encoding.holdsBack, !form.body.isSteady, timer?.isScheduled != true else { return }
@@ -156,7 +156,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     return encoding.written > fastest + Self.lead
   }
 
-  /// Handles readers that have moved on or left, perhaps the last one.
+  /// Handles a reader that has moved on or left; it may have been the last reader.
   func readersMoved() {
     guard state != .over else { return }
     guard coordinator?.hasReaders == true else { return readersLeft() }
@@ -166,8 +166,8 @@ final class FormWriter: DownloadJob, BodyConsumer {
     step()
   }
 
-  /// Handles the loss of the last reader: ends, unless the whole content is held. That is still made into the form, once; nothing is
-  /// fetched for it.
+  /// Handles the loss of the last reader. If the complete content is held, the form is still completed. Otherwise the writer ends, because
+  /// nothing is fetched for a form without readers.
   private func readersLeft() {
     if base.body.isComplete, !form.body.isStreaming {
       guard state == .held else { return }
@@ -195,7 +195,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     end(BodyEnd(party: .pawl, reason: "coding-failed"))
   }
 
-  /// Ends the writer, because the content cannot be completed now. What was made of it stays, unless the content itself has failed.
+  /// Ends the writer, because the content cannot be completed now. The part of the form that was made stays, unless the content has failed.
   private func fail(_ failure: BodyEnd) {
     if let failure = base.body.failure { form.body.fail(failure) }
     end(failure)

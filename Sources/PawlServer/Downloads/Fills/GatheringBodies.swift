@@ -1,8 +1,8 @@
 import PawlCacheStore
 import PawlLoop
 
-/// The small bodies that are gathered in memory: a part of each has come, and no reader gets it yet. A body that will not be complete
-/// soon gets a file, and is then given to readers while it comes. One timer for all of a loop.
+/// The small bodies that are gathered in memory: a part of each has come, and no reader gets that part yet. A body that will not be
+/// complete soon gets a file, and is then given to readers while it comes. One timer serves all bodies of a loop.
 final class GatheringBodies {
   private var bodies: [(body: StoredBody, since: Monotonic)] = []
   private var timer: LoopTimer?

@@ -2,13 +2,13 @@ import DequeModule
 import PawlCacheStore
 import PawlLoop
 
-/// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. For a while
-/// requests for such a resource do not wait for each other. Until then it stays in its store's index, though it may hold nothing. Belongs
-/// to one loop.
+/// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. While a resource is
+/// marked, requests for it do not wait for each other, and it stays in its store's index even if nothing is stored under it. Belongs to one
+/// loop.
 struct HitForMissResources {
   /// The time for which a mark holds.
   static let time = Duration.seconds(10)
-  /// The number of marks that one loop remembers; of more, the oldest are removed early.
+  /// The largest number of marks on one loop. If there are more, the oldest are removed before their time is over.
   static let limit = 4096
 
   private struct Entry {
@@ -22,25 +22,25 @@ struct HitForMissResources {
 
   var count: Int { entries.count }
 
-  /// Marks a resource, whose response could not be shared.
+  /// Marks a resource whose response could not be shared.
   mutating func mark(_ resource: Resource, in store: CacheStore, at now: Monotonic) {
     let until = now.advanced(by: Self.time)
     let wasMarked = resource.withLock { state in
       defer { state.uncacheableUntil = until }
-      // Every marked resource is in the list, even when its time is over.
+      // Every marked resource is in the list, even if the time of its mark is over.
       return state.uncacheableUntil != nil
     }
     if !wasMarked { entries.append(Entry(until: until, resource: resource, store: store)) }
     sweep(at: now)
   }
 
-  /// Notes that an exchange is done with a resource. A resource that holds nothing, and has no mark, leaves the index.
+  /// Notes that an exchange is done with a resource. If nothing is stored under the resource, and it has no mark, it leaves the index.
   mutating func letGo(of resource: Resource, in store: CacheStore, at now: Monotonic) {
     if resource.withLock({ $0.uncacheableUntil == nil }) { store.remove(resource) }
     sweep(at: now)
   }
 
-  /// Removes the marks whose time is over, and the oldest ones beyond the limit.
+  /// Removes the marks whose time is over, and the oldest marks beyond ``limit``.
   private mutating func sweep(at now: Monotonic) {
     while !entries.isEmpty {
       let isOver = entries[0].until <= now

@@ -18,7 +18,7 @@ final class LoopDownloads {
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: any DownloadJob] = [:]
   var comparisons: [ObjectIdentifier: any DownloadJob] = [:]
-  /// The comparisons of new bodies with those that they replace: they end with their bodies.
+  /// The comparisons of new bodies with the bodies that they replace. A comparison ends by itself when the fill of its new body ends.
   var twins: [ObjectIdentifier: TwinComparison] = [:]
   let gathering = GatheringBodies()
   @exclusivity(unchecked) private var uncollapsed = HitForMissResources()
@@ -33,7 +33,7 @@ final class LoopDownloads {
   /// Marks a resource as uncacheable (hit-for-miss): for a while requests for it do not wait for each other, and it stays in the index.
   func uncollapse(_ resource: Resource, in store: CacheStore) { uncollapsed.mark(resource, in: store, at: loop.now) }
 
-  /// Notes that an exchange is done with a resource. A resource that holds nothing, and has no mark, leaves the index.
+  /// Notes that an exchange is done with a resource. If nothing is stored under the resource, and it has no mark, it leaves the index.
   func letGo(of resource: Resource, in store: CacheStore) { uncollapsed.letGo(of: resource, in: store, at: loop.now) }
 
   /// Ends everything that runs; what was fetched stays.

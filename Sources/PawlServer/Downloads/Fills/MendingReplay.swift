@@ -2,13 +2,13 @@ import PawlCacheStore
 import PawlLoop
 
 /// Checks a body that comes again from its first byte on, to restore its lost bytes. Every segment has to match the digest that was
-/// recorded for it, so that no other content passes. The rest of the file is read back before the origin's bytes pass it, so that all
-/// damage is mended in one replay. Then the replay ends: the bytes behind are not needed. Belongs to one fill, on its loop.
+/// recorded for it, so that no other content passes. The file is read back ahead of the origin's bytes, so that all damage is found and
+/// mended in one replay. The replay ends after the last lost byte. Belongs to one fill, on its loop.
 final class MendingReplay {
   /// The number of bytes of the file that are read back at a time.
   private static let step: UInt64 = 8 << 20
-  /// The number of bytes by which the origin's bytes stay behind what was read back: a damaged segment is known as lost before any byte
-  /// of it comes.
+  /// The number of bytes by which the origin's bytes stay behind the bytes of the file that were read back. So a damaged segment is known
+  /// as lost before any byte of it comes.
   private static let margin: UInt64 = 1 << 20
 
   weak var fill: Fill?
@@ -25,23 +25,23 @@ final class MendingReplay {
     proof = body.replayProof()
   }
 
-  /// Calls `start` when the file was read back far enough to begin.
+  /// Calls `start` when enough of the file was read back.
   func begin(_ start: @escaping () -> Void) {
     self.start = start
     readBack()
   }
 
-  /// Whether all that has come, with these bytes, is the body that was held, as far as this can be decided by now.
+  /// Whether the bytes that have come, including these, may be the body that was held. A segment is checked when its last byte comes.
   func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool { proof.agrees(bytes, at: offset) }
 
-  /// Whether the origin has to wait for the disk.
+  /// Whether the origin has to wait until more of the file was read back.
   func mustWait(at frontier: UInt64) -> Bool { checked < end && frontier + Self.margin > checked }
 
   private func readBack() {
     let next = checked..<min(end, checked + Self.step)
     body.checkAll(next, on: loop) { [weak self] outcome in
       guard let self, let fill = self.fill, fill.replay === self else { return }
-      // Bytes that cannot be read now are compared all the same; a reader will notice.
+      // Bytes that cannot be read back now do not stop the replay. A reader of them will find the damage.
       self.checked = next.upperBound
       let start = self.start
       self.start = nil

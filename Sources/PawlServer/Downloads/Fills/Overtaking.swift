@@ -5,7 +5,7 @@ import PawlLoop
 final class Overtaking {
   /// The time between two checks.
   static let interval = Duration.seconds(1)
-  /// The number of checks in a row that have to find readers which are held up.
+  /// The number of checks in a row that have to find readers held up before the slow readers are overtaken.
   static let patience = 3
 
   private weak var fill: Fill?
@@ -30,7 +30,7 @@ final class Overtaking {
     guard let fill else { return }
     count = fill.body.isHeldUp ? count + 1 : 0
     guard count >= Self.patience else {
-      // A fill that waits is checked again: no other event may come before a reader moves.
+      // While the fill waits it is checked again, because no other event may come before a reader moves.
       if count > 0 || fill.isPaused { timer?.schedule(after: Self.interval) }
       return
     }

@@ -2,11 +2,11 @@ import CLinux
 import PawlCacheStore
 import PawlLoop
 
-/// Compares bytes that came again with those that are held: in the file, or in the summary of bytes that were not stored.
+/// Compares bytes that came again with the held bytes in the file, or with the summary of bytes that were not stored.
 enum StoredComparison {
   /// - Parameters:
   ///   - streamed: the summary of bytes that are in no file; the bytes before its start are in the file of `body`.
-  ///   - fetch: is called later with the result, where the disk has to be waited for.
+  ///   - fetch: is called later with the result, if the disk has to be waited for.
   static func compare(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, with body: StoredBody, then streamed: inout DeliveredMemory?,
     for fetch: OriginFetch
@@ -31,7 +31,7 @@ enum StoredComparison {
     fetch.services.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
-        // Unverified bytes are read, too: they are compared with the origin's own.
+        // The stored bytes may be unverified, because they are compared with the origin's own bytes.
         let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
       }, then: fetch.services.loop

@@ -5,9 +5,9 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 
-/// Compares a body that was fetched anew with the one it replaces: every byte, in the pool, behind the fill. If they are equal, the new
-/// body takes the old one's tag and its aliases, as far as the old one could be proven. If they differ, the old body stays for its
-/// readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
+/// Compares a body that was fetched anew with the body that it replaces, byte by byte, in the pool, while the new body is filled. If the
+/// bytes are equal, the new body takes the old body's tags. If only a part of the old body could be compared, the tags hold for that part.
+/// If the bytes differ, the old body stays for its readers, and for `resume-ttl` if the origin gave no validator. Lives on the fill's loop.
 final class TwinComparison: Sendable {
   private static let piece = 1 << 20
 
@@ -32,7 +32,7 @@ final class TwinComparison: Sendable {
   ) {
     let twin = TwinComparison(old: old, new: new, store: store, downloads: downloads, policy: policy)
     FillCoordinator.compare(new, with: twin)
-    // This is a reader of the new body, too: a fill of unknown length runs only so far ahead of it.
+    // The comparison is a reader of the new body, too: a fill of unknown length runs only a limited number of bytes ahead of it.
     for body in [old.body, new.body] { body.readerMoved(token: twin.token, position: 0) }
     downloads.twins[twin.token] = twin
     // In the next turn, because the fill is only about to begin.
@@ -43,14 +43,14 @@ final class TwinComparison: Sendable {
   private var compared: UInt64 { progress.withLock { $0.compared } }
   private var isDecided: Bool { progress.withLock { $0.isDecided } }
 
-  /// Whether this tag names the old body. Then the outcome decides whether it names the new one.
+  /// Whether this tag names the old body or a coded form of it. Then the outcome decides whether the tag names the new body.
   func concerns(_ tag: EntityTag) -> Bool {
     !tag.isWeak && (old.body.tagLimit(tag.opaque) != nil || old.body.form(namedBy: tag.opaque) != nil)
   }
 
-  /// The length, in bytes, up to which a body is compared before its answer goes out, so that it keeps its tag.
+  /// The largest length, in bytes, of a body that is compared before its answer is sent, so that the answer has the old tag.
   static let shortLimit: UInt64 = 64 << 10
-  /// The longest time that an answer waits for that.
+  /// The longest time that an answer waits for such a comparison.
   static let shortPatience = Duration.milliseconds(100)
 
   /// Whether the outcome will be known soon: both bodies are short.
@@ -59,7 +59,7 @@ final class TwinComparison: Sendable {
     return total <= Self.shortLimit && new.body.total ?? 0 <= Self.shortLimit
   }
 
-  /// Calls `decided`, on any thread, when the outcome is known. `false` when it already is.
+  /// Calls `decided`, on any thread, when the outcome is known. Returns `false`, and does not call it, if the outcome is known already.
   func wait(_ decided: @escaping @Sendable () -> Void) -> Bool {
     waiters.withLock { waiters in
       guard waiters != nil else { return false }
@@ -68,7 +68,7 @@ final class TwinComparison: Sendable {
     }
   }
 
-  /// The number of bytes of the old body that have to be equal: all of it, or what is held of it from the start.
+  /// The number of bytes of the old body that have to be equal: all, or the bytes that are held from its start on.
   private var target: UInt64 {
     if old.body.isComplete, let total = old.body.total { return total }
     return old.body.held.contiguousEnd(from: 0)
@@ -144,19 +144,20 @@ final class TwinComparison: Sendable {
   }
 
   /// Ends the comparison, and decides which body keeps the tags.
-  /// - Parameter keeps: whether the old body is current again, because the body that was to replace it ended within its length.
+  /// - Parameter keeps: whether the old body is current again, because the new body ended before all held bytes of the old one were
+  ///   compared.
   private func decide(equal: Bool, keeps: Bool = false) {
     guard !isDecided else { return }
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
-      // A client that waited with the tag of a form then finds that form.
+      // A client that has waited here with the tag of a coded form then finds that form.
       store.moveForms(of: old.body, to: new.body)
-      // The old file is deleted after it was recorded which body has its tags. If the process ends between the two, no tag is lost.
+      // The old file is deleted after it was recorded that the new body has its tags. So no tag is lost if the process ends in between.
       new.body.inheritTags(
         of: old.body, upTo: old.body.reach(compared), isWhole: old.body.isComplete, isMinted: { TagRecord.isOwn($0) }
       ) { [store, old, new] in store.uniteForms(of: old.body, with: new.body) { store.forget(old) } }
-      // That answer was made with the tag that was replaced.
+      // The remembered answer was made with the tag that was replaced.
       new.rendered.withLock { $0 = nil }
     } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {
       store.forget(old)

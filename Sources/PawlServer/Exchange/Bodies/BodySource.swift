@@ -6,12 +6,12 @@ import PawlHTTP
 enum BodyPiece {
   /// Bytes of a file, sent with `sendfile`.
   case file(FileRun)
-  /// Bytes in memory; the range counts within the array.
+  /// Bytes in memory; the range selects them in the array.
   case memory([UInt8], Range<Int>)
   /// Nothing now: the source calls ``BodyConsumer/bodyIsReady()`` when it may have something.
   case later
   /// Nothing now, but content or its end is about to come: the source calls ``BodyConsumer/bodyIsReady()`` within the loop's
-  /// present turn. Bytes that are queued already, such as a head, can wait for it and be sent together.
+  /// present turn. Bytes that are queued already, such as a head, can wait for that content and be sent together with it.
   case soon
   case end
   /// The body cannot be finished; the connection ends it visibly.
@@ -33,7 +33,7 @@ struct FileRun: Sendable {
   var count: Int { slice.count - sent }
   mutating func advance(by count: Int) { sent += count }
 
-  /// Reads all of it, blocking; `nil` where the file is too short or cannot be read.
+  /// Reads all bytes of the run; blocking. Returns `nil` if the file is too short or cannot be read.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -49,7 +49,7 @@ struct FileRun: Sendable {
   }
 }
 
-/// Why a body ended early, as the access log has it (`ended_by`, `end_reason`).
+/// Why a body ended early, as written in the access log (`ended_by`, `end_reason`).
 struct BodyEnd: Error, Hashable, Sendable {
   enum Party: String, Sendable { case client, origin, pawl }
   var party: Party
@@ -62,18 +62,19 @@ protocol BodySource: AnyObject {
   func next(limit: Int) -> BodyPiece
   /// The object to call when more content has come. Set before the first `next`.
   var consumer: (any BodyConsumer)? { get set }
-  /// Whether the content is a live stream (``LiveStream``). A client that sends FIN then counts as gone: if no content comes for
-  /// long, its leaving would not be noticed otherwise.
+  /// Whether the content is a live stream (``LiveStream``). If so, a client that sends FIN counts as gone; otherwise pawl would
+  /// not notice that the client has left until the next content comes.
   var isLive: Bool { get }
   /// The trailers; valid after ``BodyPiece/end``.
   var trailers: Fields { get }
-  /// Checks whether the file of the last run is unchanged. Where it is not, or where sending fails, the rest of the run is given
-  /// back (``takeBack(_:)``).
+  /// Checks whether the file of the last run is unchanged. If the file has changed, or sending fails, the rest of the run is
+  /// given back (``takeBack(_:)``).
   /// - Parameter isCopied: whether the bytes sent before were copied, so that a change of the file cannot reach them.
   func look(at run: FileRun, isCopied: Bool) -> FileLook
-  /// Takes back the rest of the last run: it comes again once its bytes are valid. Returns `false` where they never will be.
+  /// Takes back the rest of the last run; ``next(limit:)`` returns its bytes again once they are valid. Returns `false` if they
+  /// never will be.
   func takeBack(_ run: FileRun) -> Bool
-  /// Frees the source, early or after the end. No call follows.
+  /// Frees the source, early or after the end. This is the last call.
   func finish()
 }
 
@@ -107,7 +108,7 @@ final class MemoryBody: BodySource {
   func finish() { bytes = [] }
 }
 
-/// The length of a response's content, before framing.
+/// The length of a response's content, without regard to the framing.
 enum ContentLength: Hashable {
   /// The status or the method allows no content.
   case none

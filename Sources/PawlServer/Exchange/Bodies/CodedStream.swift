@@ -2,9 +2,9 @@ import PawlCoding
 import PawlHTTP
 
 /// Content for one client, compressed as it comes. When no more content is there, the encoder is flushed: each event of an event
-/// stream goes out at once. Nothing is stored, so ranges of it cannot be requested.
+/// stream goes out at once. Nothing is stored, so ranges of this content cannot be requested.
 final class CodedStream: BodySource, BodyConsumer {
-  /// Bytes compressed at a time, on the loop: less than a millisecond.
+  /// The most bytes that are compressed at a time on the loop, which takes less than a millisecond.
   private static let piece = 16 << 10
 
   private let source: any BodySource
@@ -33,7 +33,7 @@ final class CodedStream: BodySource, BodyConsumer {
   }
 
   var isLive: Bool { source.isLive }
-  /// The trailers without digests, which are of the uncompressed bytes.
+  /// The trailers without digests, because those are digests of the uncompressed bytes.
   var trailers: Fields {
     var trailers = source.trailers
     trailers.removeDigests()

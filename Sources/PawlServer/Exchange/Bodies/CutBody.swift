@@ -7,7 +7,7 @@ final class CutBody: BodySource {
 
   /// - Parameters:
   ///   - beginning: the available part.
-  ///   - atCut: called once, when all of that has been taken.
+  ///   - atCut: called once, when all of the beginning has been taken.
   init(_ beginning: any BodySource, _ end: BodyEnd, atCut: @escaping () -> Void = {}) {
     (self.beginning, self.end, self.atCut) = (beginning, end, atCut)
   }

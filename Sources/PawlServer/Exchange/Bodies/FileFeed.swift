@@ -34,7 +34,7 @@ final class FileFeed {
   var isDone: Bool { position == end }
 
   /// Hands over the next window. Call again when the exchange takes more.
-  /// - Parameter more: called later, never from within, when there is more to send without a call of the exchange.
+  /// - Parameter more: called in a later turn of the loop, if there is more to send and the exchange will not ask for it.
   /// - Returns: whether all is handed over and the exchange takes more.
   func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
     guard !isReading else { return false }
@@ -76,7 +76,7 @@ final class FileFeed {
     if !isQueued { isReading = false }
   }
 
-  /// Reads the range into the page cache; blocking. Errors are ignored, since `sendfile` meets them again.
+  /// Reads the range into the page cache; blocking. Errors are ignored, since `sendfile` will fail with the same error.
   private static func readIn(_ descriptor: CInt, _ range: Range<UInt64>, _ owner: any AnyObject & Sendable) {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var at = range.lowerBound

@@ -10,9 +10,9 @@ enum FileLook: Hashable {
   case spoilt
 }
 
-/// Watches the file from which one answer is sent for changes that pawl did not make to this body.
+/// Detects changes, in the file from which one answer is sent, that pawl did not make to this body.
 struct FileWatch {
-  /// The most bytes that may be in flight, in the buffers of both ends.
+  /// The most bytes that may be in flight, in the socket buffers of both ends.
   static let inFlight: UInt64 = 16 << 20
 
   private let body: StoredBody
@@ -20,7 +20,7 @@ struct FileWatch {
   private let start: UInt64
   /// The number of changes that ``look(at:isCopied:now:)`` has reported.
   private var told: UInt64
-  /// The number of changes before the present run was read.
+  /// The number of changes at the time when the present run began.
   private var current: UInt64
 
   init(_ body: StoredBody, from start: UInt64) {

@@ -4,15 +4,15 @@ import PawlUpload
 import PawlUploadStore
 import PawlUpstream
 
-/// Deciding what the outcome of an attempt means, and recording it.
+/// Decides what the outcome of an attempt means, and records the decision.
 extension DeliveryAttempt {
-  /// How long a response body that is longer than `response-max` can be had.
+  /// How long a response body that is longer than `response-max` is available.
   private static let spillLifetime = Duration.seconds(60)
 
   func conclude(_ outcome: Outcome) {
     switch outcome {
     case .answered(let head, let collector):
-      // The origin refused the plain request because it speaks tus: the upload is sent again, as tus.
+      // The origin speaks tus, and refused the plain request. So the upload is sent again, in tus.
       if let request, OriginProtocolLearning.learn(delivery: request.incoming, head), upload.origin.isTus,
         !request.isTus
       {
@@ -38,7 +38,7 @@ extension DeliveryAttempt {
       phase = .over
       letGo()
       guard let request else { return }
-      // The origin may have acted on the bytes that it got: stored responses may be out of date.
+      // The origin may have acted on the bytes that it got, so stored responses may be out of date.
       loopUploads.services.invalidate(after: request.incoming, answer: head) { [self] in
         leaveUnknown(why, answer: answer(head, collector))
       }
@@ -51,19 +51,19 @@ extension DeliveryAttempt {
       status: head.status, reason: Array(head.reason), fields: head.fields,
       body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
       at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
-    // The announced length shows how much is missing.
+    // The announced length shows the client how much is missing.
     if collector.isTruncated, let announced { answer.fields.set(.contentLength, Bytes("\(announced)")) }
     return answer
   }
 
-  /// Ends an attempt that pawl cannot go on sending.
+  /// Ends an attempt whose request pawl cannot finish.
   func stopShort(_ why: String) {
     guard origin?.hasWholeAnswer == true, let head else { return comeBack(why) }
     conclude(.takenInPart(head, collector, why))
   }
 
-  /// Whether the origin took all bytes of a delivery in tus (tus 1.0.0, creation-with-upload). `true`, too, where it refused: such
-  /// a response is judged like any other.
+  /// Whether the origin took all bytes of a delivery in tus (tus 1.0.0, creation-with-upload). Also `true` if the origin refused
+  /// the delivery (no 2xx), because a refusal is judged like any other response.
   private func isTaken(_ head: ResponseHead) -> Bool {
     guard (200..<300).contains(head.status) else { return true }
     return head.fields.only(.uploadOffset)?.trimmed.strictDecimal == upload.status.offset
@@ -109,9 +109,9 @@ extension DeliveryAttempt {
     return Owner.tokens(origin.owner, creation: origin.head.fields, delivered: request?.incoming.head.fields)
   }
 
-  /// Repeats a step until it is recorded, then ends the attempt. So a full disk leaves no upload without an attempt that
-  /// cares for it.
-  /// - Parameter phases: the phases in which the step is possible. In any other phase a different step was taken meanwhile.
+  /// Repeats a step until it is recorded, then ends the attempt. So no upload is forgotten while the disk is full.
+  /// - Parameter phases: the phases in which the step is possible. In any other phase, a different step was taken meanwhile, and
+  ///   the attempt ends.
   private func insist(
     _ name: String, from phases: Set<UploadPhase>, _ step: @escaping (@escaping (Bool) -> Void) -> Void,
     then: @escaping () -> Void = {}
@@ -140,7 +140,7 @@ extension DeliveryAttempt {
 
   func refuseForGood(_ why: String) {
     phase = .over
-    // Back from `forwarding` to `complete` first: the origin has no bytes of it.
+    // First the upload goes back from `forwarding` to `complete`, because the origin has no bytes of the upload.
     upload.noteAttempt(failed: why, nextAt: nil)
     insist("invalid", from: [.complete]) { [self] in upload.invalidate(why: why, on: loop, then: $0) }
   }
@@ -151,7 +151,8 @@ extension DeliveryAttempt {
   func passOn(_ answer: UploadAnswer, _ why: String) {
     let pause = DeliveryPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     if pause == nil, uploads.settings.forwardGiveUp == nil {
-      // The client may never come back, so the wait has an end. An attempt after a start of pawl does not put that end off.
+      // The client may never come back, so the wait for the client has an end. An attempt for which no client waits, such as one
+      // after a start of pawl, does not put that end off.
       let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
       upload.giveUpAt = isUrgent ? end : formerEnd ?? end
     }
@@ -164,10 +165,12 @@ extension DeliveryAttempt {
     return HTTPDate.parse(value, now: loop.wallSeconds).map { $0 - loop.wallSeconds }
   }
 
-  /// Puts the upload back for another attempt: the origin has not acted on it, or the route allows that it acts twice.
-  /// - Parameter isAway: whether the origin could not be reached. Then the next attempt is made as soon as another upload
-  ///   gets through.
-  /// - Parameter after: the time until the next attempt; `nil`: it grows with the number of attempts (``DeliveryPolicy``).
+  /// Puts the upload back for another attempt, because the origin has not acted on the upload, or because the route allows that
+  /// it is delivered twice (`at-least-once`).
+  /// - Parameter isAway: whether the origin could not be reached. If so, the next attempt is made as soon as another upload
+  ///   reaches the origin.
+  /// - Parameter after: the time until the next attempt; `nil`: a time that grows with the number of attempts
+  ///   (``DeliveryPolicy``).
   func comeBack(_ why: String, isAway: Bool = false, after: Duration? = nil) {
     if let after { return goBack(why, after: after) }
     let pause = DeliveryPolicy.backoff(attempt: attempt)
@@ -175,8 +178,8 @@ extension DeliveryAttempt {
     goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)
   }
 
-  /// Puts the upload back, and plans the next attempt. If the journal says `sent`, the return to `complete` is recorded first: a
-  /// client that is told of it can rely on it.
+  /// Puts the upload back, and plans the next attempt. If the journal says `sent`, the return to `complete` is recorded before
+  /// the client gets the refusal, so that the client can rely on this phase.
   private func goBack(
     _ why: String, after pause: Duration?, isAway: Bool = false, refusal: UploadLastRefusal? = nil
   ) {
@@ -207,12 +210,12 @@ extension DeliveryAttempt {
     wait()
   }
 
-  /// Records that the outcome is unknown: the operator decides.
+  /// Records that the outcome is unknown, so that the operator decides.
   /// - Parameter answer: a response that does not count, shown to the operator.
   private func leaveUnknown(_ why: String, answer: UploadAnswer? = nil) {
     phase = .over
     letGo()
-    // The operator may need longer than the time limit for deliveries.
+    // The operator may need longer than the time limit for deliveries, so the limit is removed.
     upload.giveUpAt = nil
     insist("unknown", from: [.forwarding, .sent]) { [self] in
       upload.becomeUnknown(why: why, answer: answer, on: loop, then: $0)

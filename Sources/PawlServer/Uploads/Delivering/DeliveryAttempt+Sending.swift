@@ -3,10 +3,10 @@ import PawlUpload
 import PawlUploadStore
 import PawlUpstream
 
-/// Sending the request, and receiving the origin's response.
+/// Sends the request, and receives the origin's response.
 extension DeliveryAttempt: OriginExchangeDelegate {
   func exchangeConnected(_ exchange: OriginExchange) {
-    // Without content the head is held back: it must not be sent before the journal is written.
+    // If there is no content, the head is held back, because it must not be sent before the journal is written.
     guard let content, !content.heldBack.isEmpty else { return journal(exchange) }
     exchangeWantsBody(exchange)
   }
@@ -24,7 +24,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     }
   }
 
-  /// Writes the journal: all but the end of the request is with the socket, and the end may be sent only once `sent` is
+  /// Writes the journal, because all but the end of the request is with the socket. The end may be sent only after `sent` is
   /// durable.
   private func journal(_ exchange: OriginExchange) {
     guard case .sending = phase else { return }
@@ -37,7 +37,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
   }
 
   /// Records `sent` in the journal.
-  /// - Parameter answer: a response that came before the request was whole.
+  /// - Parameter answer: a response that came before the complete request was sent.
   private func writeJournal(early answer: UploadAnswer?) {
     recorded = .beingWritten
     upload.journalSent(early: answer, on: loop) { [self] isRecorded in
@@ -48,7 +48,8 @@ extension DeliveryAttempt: OriginExchangeDelegate {
   }
 
   private func isOnRecord(_ isRecorded: Bool) {
-    // First read what the origin sent meanwhile: if it has closed or refused, the last byte is not sent.
+    // First read what the origin sent meanwhile. If the origin has closed the connection or refused the request, the end of the
+    // request is not sent.
     if isRecorded, early == nil { origin?.readNow() }
     if let early { return conclude(early) }
     guard let exchange = origin, isRecorded else { return stopShort("the journal could not be written") }
@@ -77,7 +78,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     if collector.isBeyondUse, !exchange.stillSends { cutAnswer() }
   }
 
-  /// Cuts the body of the response: its status is known, but the body is too long or too slow.
+  /// Cuts the body of the response, because the body is too long or too slow. The status is known.
   func cutAnswer() {
     guard let head, let exchange = origin else { return }
     // The status does not count before the rest of the request is sent, however long that takes.
@@ -88,8 +89,9 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     came(.answered(head, collector))
   }
 
-  /// The origin has sent a complete response that says that the upload was taken, before it got all of it. The journal is written
-  /// at once: if pawl ends now, the outcome is unknown, and the upload must not be sent a second time by itself.
+  /// Called when the origin has sent a complete response that says that the upload was taken, before the origin got the complete
+  /// request. The journal is written at once: if pawl ends now, the outcome is unknown, and pawl must not send the upload a
+  /// second time without an order of the operator.
   func exchangeAnswered(_ exchange: OriginExchange) {
     guard case .sending = phase, case .nothing = recorded, let head else { return }
     writeJournal(early: answer(head, collector))
@@ -108,7 +110,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
       let why = "the origin answered \(head.status) before it had all"
       return came(failure.hasWholeAnswer ? .takenInPart(head, collector, why) : .broke(failure))
     }
-    // The status is known; the body is cut off, and the client sees that.
+    // The status is known. The body is incomplete, and the client sees that it is.
     collector.breakOff()
     came(.answered(head, collector))
   }

@@ -6,10 +6,10 @@ import PawlUpstream
 
 /// One attempt to deliver a completed upload to its origin.
 ///
-/// It sends all of the request but its end (the last byte, or the closing delimiter of a form), writes `sent` to the journal, sends
-/// the end, and reads the response. Lives on one loop, in its ``DeliveryQueue``.
+/// An attempt sends the request except its end (the last byte, or the closing delimiter of a form), writes `sent` to the journal,
+/// sends the end, and reads the response. It belongs to one loop, and is kept in the loop's ``DeliveryQueue``.
 final class DeliveryAttempt {
-  /// How far the attempt is.
+  /// The step that the attempt has reached.
   enum Phase {
     case preparing(AuthRequest?)
     /// The request waits for a connection, or is being sent.
@@ -26,7 +26,8 @@ final class DeliveryAttempt {
   enum Outcome {
     case answered(ResponseHead, ResponseCollector)
     case broke(OriginFailure)
-    /// A complete response that says that the upload was taken, though the origin did not get all of it; and why it did not.
+    /// A complete response that says that the upload was taken, although the origin got only a part of the request. The text says
+    /// why it got only a part.
     case takenInPart(ResponseHead, ResponseCollector, String)
   }
 
@@ -42,7 +43,7 @@ final class DeliveryAttempt {
   let holder: PlaceHolder
   let began: Monotonic
   let attempt: Int
-  /// When the upload was to be given up, as planned before this attempt; wall clock, seconds since 1970.
+  /// The time at which the upload would have been given up without this attempt; wall clock, seconds since 1970.
   let formerEnd: Int64?
 
   var phase = Phase.preparing(nil)
@@ -51,7 +52,7 @@ final class DeliveryAttempt {
   var origin: OriginExchange?
   var content: DeliveryContent?
   var head: ResponseHead?
-  /// The length of the response's content by its head, in bytes.
+  /// The length of the response's content according to the response's head, in bytes.
   var announced: UInt64?
   var collector: ResponseCollector
   /// The outcome that came while the journal was being written.
@@ -62,13 +63,13 @@ final class DeliveryAttempt {
   var loop: EventLoop { loopUploads.loop }
   var id: String { upload.id.hex }
 
-  /// Queues the delivery of a complete upload, unless it is on its way already. The client waits for it, so it goes before most
-  /// uploads whose client does not. Call it any number of times, on the loop.
+  /// Queues the delivery of a complete upload, unless the delivery is already queued or running. A client waits for this
+  /// delivery, so it goes before most deliveries whose client does not wait. Call it any number of times, on the loop.
   static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: LoopUploads) {
     loop.queue.enter(upload, route, isUrgent: true)
   }
 
-  /// The body of a response that is longer than `response-max`; it can be had for some time after it came.
+  /// Returns a response body that is longer than `response-max`. Such a body is available for some time after it came.
   static func oversizedResponse(of upload: SpooledUpload, in uploads: LoopUploads) -> OversizedResponse? {
     uploads.oversizedResponses.withLock { $0[upload.id] }
   }
@@ -94,7 +95,7 @@ final class DeliveryAttempt {
     if let time = uploads.settings.forwardGiveUp {
       if upload.giveUpAt == nil { upload.giveUpAt = loop.wallSeconds + time.wholeSeconds }
     } else {
-      // The limit of the wait for the client ends with that wait.
+      // The limit was for the wait for the client, and this wait is over.
       upload.giveUpAt = nil
     }
     loopUploads.events.log(
@@ -133,7 +134,7 @@ final class DeliveryAttempt {
     }
   }
 
-  /// Asks `auth-request` again: the application's decision may have changed since the creation.
+  /// Asks `auth-request` again, because the application's decision may have changed since the creation.
   private func ask(_ request: DeliveryRequest) {
     let asked = AuthRequest.ask(request.incoming) { [self] verdict in
       guard !isCut else { return }
@@ -157,8 +158,8 @@ final class DeliveryAttempt {
 
   // MARK: - Ending
 
-  /// Ends the attempt because pawl ends. An incomplete request has no effect; one that the origin has in full is judged at
-  /// the next start.
+  /// Ends the attempt because pawl ends. An incomplete request has no effect. An upload whose request the origin has in full is
+  /// judged at the next start (``DeliveryRecovery``).
   func cut() {
     isCut = true
     switch phase {
@@ -170,8 +171,8 @@ final class DeliveryAttempt {
     letGo()
   }
 
-  /// Corrects the journal: the end of the request was not sent. If the process ends before that is recorded, the upload stays
-  /// `sent`.
+  /// Corrects the journal, because the end of the request was not sent. If the process ends before the correction is recorded,
+  /// the upload stays `sent`.
   private func takeBack() {
     let why = "pawl ended before the last byte was sent"
     if origin?.hasWholeAnswer == true, let head {

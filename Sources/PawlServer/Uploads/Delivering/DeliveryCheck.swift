@@ -3,8 +3,8 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// The check of an upload's bytes before they are sent: whether they match their digest, and which byte is the last one, which is
-/// held back.
+/// The result of the check of an upload's bytes before they are sent: whether they match their digest, and the last byte, which
+/// is held back.
 enum DeliveryCheck: Sendable {
   case good(last: UInt8?)
   /// The bytes do not match the digest.
@@ -29,7 +29,8 @@ enum DeliveryCheck: Sendable {
     return .good(last: last)
   }
 
-  /// The same as ``make(_:_:of:)`` for an upload without a digest, on a loop; `nil`: the last byte is not in the page cache.
+  /// Does the same as ``make(_:_:of:)`` for an upload without a digest, but does not block, so a loop can call it. `nil`: the
+  /// last byte is not in the page cache.
   static func makeAtOnce(_ body: UploadBody) -> DeliveryCheck? {
     guard body.count > 0 else { return .good(last: nil) }
     var last: UInt8 = 0

@@ -5,8 +5,8 @@ import PawlUpstream
 
 /// The content of the request that delivers an upload: a prefix, the stored bytes, and a suffix.
 ///
-/// The end is held back until the journal is written. For a form that is the whole suffix, because an application may act as soon
-/// as it reads the closing delimiter, before the last byte.
+/// The end is held back until the journal is written. For a form, the end is the complete suffix, because an application may act
+/// as soon as it reads the closing delimiter, before the last byte.
 final class DeliveryContent {
   private let prefix: [UInt8]
   private let feed: FileFeed
@@ -24,7 +24,7 @@ final class DeliveryContent {
     heldBack = isRaw ? last.map { [$0] } ?? [] : request.suffix
   }
 
-  /// Hands over as many bytes as the exchange takes. The caller calls it again when the exchange takes more.
+  /// Hands over as many bytes as the exchange takes. The caller calls this function again when the exchange takes more.
   /// - Returns: whether everything is handed over, except for ``heldBack``.
   func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
     if !isBegun {

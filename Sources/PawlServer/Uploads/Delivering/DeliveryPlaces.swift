@@ -1,16 +1,18 @@
 import DequeModule
 import PawlUpstream
 
-/// The deliveries to one upstream: which run, and which waiting one is next. Pure: the caller starts them.
+/// Counts the running deliveries to one upstream, and chooses the next one of those that wait. Pure: the caller starts the
+/// deliveries.
 ///
-/// Each upstream has places of its own, so an application that hangs delays no uploads to others. Each client has a share of the
-/// places, and so has each path whose responses take long, as of the upstream's connections; deliveries above a share let others
-/// pass. Clients take turns: one with many uploads delays each of the others by one delivery. Every fourth place is for uploads
-/// whose client does not wait.
+/// A place here is the right to run one of at most ``limit`` deliveries. Each upstream has places of its own, so an application
+/// that hangs delays no uploads to other upstreams. A client may hold only a share of the places, and so may a path whose
+/// responses take long, as with the upstream's connections. A delivery above a share lets others pass. Clients take turns, so a
+/// client with many uploads delays every other client by one delivery only. Every fourth place is for uploads whose client does
+/// not wait.
 struct DeliveryPlaces<Entry> {
   /// The most deliveries at a time.
   let limit: Int
-  /// While both kinds wait, one place in this many is for uploads whose client does not wait.
+  /// If uploads wait whose client waits, and others as well, one place in this many is for the others.
   static var turn: Int { 4 }
 
   private(set) var running = 0
@@ -21,8 +23,8 @@ struct DeliveryPlaces<Entry> {
 
   /// - Parameters:
   ///   - limit: the number of places.
-  ///   - clientShare: the percentage of them that deliveries of one client may hold.
-  ///   - pathShare: the percentage of them that deliveries to one path may hold while its responses take long.
+  ///   - clientShare: the percentage of the places that deliveries of one client may hold.
+  ///   - pathShare: the percentage of the places that deliveries to one path may hold while its responses take long.
   init(limit: Int, clientShare: Int = 100, pathShare: Int = 100) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: pathShare)
@@ -33,7 +35,7 @@ struct DeliveryPlaces<Entry> {
 
   /// - Parameters:
   ///   - client: the client whose turn the delivery takes.
-  ///   - holder: the client and path that its place counts for.
+  ///   - holder: the client and path that the delivery's place counts for.
   ///   - isUrgent: whether the client waits for the response.
   mutating func append(
     _ entry: Entry, of client: [UInt8], _ holder: PlaceHolder = .nobody, isUrgent: Bool
@@ -42,9 +44,8 @@ struct DeliveryPlaces<Entry> {
     if isUrgent { urgent.append(waiter) } else { patient.append(waiter) }
   }
 
-  /// Returns the delivery to start now, and takes a place for it; `nil`: no place is free, or no waiting delivery may have
-  /// it.
-  /// - Parameter isWaiting: whether an entry still waits here; any other is dropped, and takes no turn.
+  /// Returns the delivery to start now, and takes a place for it; `nil`: no place is free, or no waiting delivery may have one.
+  /// - Parameter isWaiting: whether a delivery still waits here. A delivery that does not is dropped, and takes no turn.
   mutating func start(where isWaiting: (Entry) -> Bool) -> (entry: Entry, holder: PlaceHolder)? {
     guard running < limit else { return nil }
     if urgentInARow >= Self.turn - 1, let waiter = patient.popFirst(shares, where: isWaiting) {
@@ -52,7 +53,7 @@ struct DeliveryPlaces<Entry> {
       return begin(waiter)
     }
     let found = urgent.popFirst(shares, where: isWaiting)
-    // If no uploads of the other kind wait, the count begins again.
+    // The count begins again unless deliveries of both kinds wait.
     urgentInARow = found == nil || patient.isEmpty ? 0 : urgentInARow + 1
     return (found ?? patient.popFirst(shares, where: isWaiting)).map { begin($0) }
   }
@@ -63,8 +64,8 @@ struct DeliveryPlaces<Entry> {
     return (waiter.entry, waiter.holder)
   }
 
-  /// Gives a place back: a delivery is over, or could not be started.
-  /// - Parameter isQuick: whether it held its place for a short time only.
+  /// Gives a place back, because a delivery is over or could not be started.
+  /// - Parameter isQuick: whether the delivery held its place for a short time only (``PlaceShares/quick``).
   mutating func ended(_ holder: PlaceHolder = .nobody, isQuick: Bool = false) {
     running -= 1
     shares.giveBack(holder, isQuick: isQuick)
@@ -74,8 +75,8 @@ struct DeliveryPlaces<Entry> {
   mutating func dropPatient() { patient = ShareLine() }
 }
 
-/// The waiting deliveries; those above the share of their client or path wait in separate lines. So a delivery that may start never
-/// waits behind one that may not.
+/// The waiting deliveries. Those above the share of their client or path wait in separate lines, so that a delivery that may
+/// start never waits for one that may not.
 struct ShareLine<Entry> {
   struct Waiter {
     let entry: Entry
@@ -84,9 +85,9 @@ struct ShareLine<Entry> {
   }
 
   private var ready = FairLine<Waiter>()
-  /// The deliveries above a share, by the account that holds its share. No line in it is empty.
+  /// The deliveries above a share, by the account (client or path) whose share is used up. No line in this dictionary is empty.
   private var heldBack: [PlaceShares.Account: FairLine<Waiter>] = [:]
-  /// Whose turn it is: deliveries that were above a share, or all others.
+  /// Whether it is the turn of the deliveries that were above a share, or of all others.
   private var heldBacksTurn = false
 
   var isEmpty: Bool { ready.isEmpty && heldBack.isEmpty }
@@ -115,7 +116,7 @@ struct ShareLine<Entry> {
         guard let other = shares.full(waiter.holder) else { return waiter }
         heldBack[other, default: FairLine()].append(waiter, of: waiter.client)
       }
-      // None of its entries still waited.
+      // No delivery of this account still waited.
       if heldBack[account]?.isEmpty == true { heldBack[account] = nil }
     }
     return nil

@@ -5,7 +5,7 @@ import PawlUpstream
 /// The completed uploads of one loop: those that are being delivered, those that wait for a place, and those that wait for another
 /// attempt.
 final class DeliveryQueue {
-  /// The most deliveries of one loop to one upstream at a time: each holds a descriptor and a connection.
+  /// The most deliveries of one loop to one upstream at a time. Each delivery holds a descriptor and a connection.
   static let limit = 64
   /// The time after which a step that could not be recorded is tried again.
   static let storePatience = Duration.seconds(5)
@@ -18,14 +18,15 @@ final class DeliveryQueue {
 
   private unowned let loopUploads: LoopUploads
   private(set) var running: [UploadID: DeliveryAttempt] = [:]
-  /// The places, by upstream: one that hangs does not delay uploads to another.
+  /// The deliveries, by upstream, so that an upstream that hangs does not delay uploads to another.
   private var lines: [ObjectIdentifier: DeliveryPlaces<Waiting>] = [:]
   private struct Place: Equatable {
     let upstream: ObjectIdentifier
     let isUrgent: Bool
   }
 
-  /// The uploads that wait, and where. An upload that is in the lines twice starts once only, from the place noted here last.
+  /// The uploads that wait, and their upstream. An upload can be in the lines more than once, but it starts only for the upstream
+  /// that is noted here, and is removed from here when it starts.
   private var known: [UploadID: Place] = [:]
   private lazy var pauses = DeliveryPauses(loopUploads.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
@@ -37,15 +38,16 @@ final class DeliveryQueue {
 
   // MARK: - Deliveries
 
-  /// Queues an upload for delivery; does nothing if it is on its way already.
-  /// - Parameter isUrgent: whether the client waits; then it goes before most uploads whose client does not.
+  /// Queues an upload for delivery. Does nothing if its delivery is already queued or running.
+  /// - Parameter isUrgent: whether the client waits. If so, the upload is delivered before most uploads whose client does not
+  ///   wait.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
     guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: loopUploads) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     let place = Place(upstream: ObjectIdentifier(route.upstream), isUrgent: isUrgent)
-    // Queue it again if its site has moved to another upstream, or if its client waits now.
+    // Queue an upload again if its site has moved to another upstream, or if its client waits now.
     if known[upload.id]?.upstream != place.upstream || (isUrgent && known[upload.id]?.isUrgent == false) {
       known[upload.id] = place
       lines[place.upstream, default: makeLines(route)].append(
@@ -54,7 +56,7 @@ final class DeliveryQueue {
     startNext(to: place.upstream)
   }
 
-  /// Makes the places of an upstream. A client or a path has the same share of them as of the upstream's connections.
+  /// Makes the places of an upstream. A client or a path has the same share of these places as of the upstream's connections.
   private func makeLines(_ route: RouteSettings) -> DeliveryPlaces<Waiting> {
     let settings = route.upstream.settings
     return DeliveryPlaces(limit: Self.limit, clientShare: settings.clientShare, pathShare: settings.pathShare)
@@ -76,7 +78,7 @@ final class DeliveryQueue {
     if lines[upstream]?.isIdle == true { lines[upstream] = nil }
   }
 
-  /// Removes an attempt that is over; the upload may get another one later.
+  /// Removes an attempt that is over. The upload may get another attempt later.
   func ended(_ forwarder: DeliveryAttempt) {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
@@ -90,7 +92,7 @@ final class DeliveryQueue {
 
   // MARK: - What is remembered
 
-  /// Uploads whose bytes match their digest: they are read once only.
+  /// The uploads whose bytes are known to match their digest, so that they are not read again for this check.
   private var verified: Set<UploadID> = []
 
   func isVerified(_ upload: SpooledUpload) -> Bool { verified.contains(upload.id) }
@@ -123,7 +125,7 @@ final class DeliveryQueue {
     }
   }
 
-  /// Tries an upload again later, if it is still complete: another change to it is being recorded, and may fail.
+  /// Tries an upload again later, if it is still complete, because another change to the upload is being recorded and may fail.
   private func lookAgain(at upload: SpooledUpload) {
     guard upload.status.phase == .complete, !upload.status.isConcatPartial else { return }
     pause(upload, for: Self.storePatience, nextAttempt: upload.nextAttempt)
@@ -145,7 +147,8 @@ final class DeliveryQueue {
 
   // MARK: - Ending
 
-  /// Begins to end: running deliveries go on, and those whose client waits may still start; no others do.
+  /// Begins to end the queue. Running deliveries go on, and deliveries whose client waits may still start. No other deliveries
+  /// start.
   func drain() {
     isEnding = true
     for upstream in lines.keys { lines[upstream]?.dropPatient() }
@@ -153,8 +156,8 @@ final class DeliveryQueue {
     pauses.cancelAll()
   }
 
-  /// Cuts the running deliveries. A request without its last byte has no effect; one that was sent is judged at the next
-  /// start.
+  /// Cuts the running deliveries. A request without its last byte has no effect. An upload whose request was sent is judged at
+  /// the next start (``DeliveryRecovery``).
   func stop() {
     drain()
     isStopped = true

@@ -12,10 +12,12 @@ enum DeliveryRecovery {
     let uploads: @Sendable () -> LoopUploads
   }
 
-  /// Delivers everything that waits. The ID of an upload chooses its loop, the same one each time. From any thread.
+  /// Delivers all uploads that wait. An upload's ID determines its loop, so the loop is the same each time. Call it on any
+  /// thread.
   /// - Parameters:
   ///   - stores: all stores in use.
-  ///   - opened: the stores that were opened just now: their uploads that were sent and got no response are judged.
+  ///   - opened: the stores that were opened just now. Those of their uploads that were sent and got no response are judged
+  ///     (``recover(_:on:)``).
   ///   - homes: returns the present loops; called again for each order of the operator.
   static func begin(stores: [UploadStore], opened: [UploadStore], homes: @escaping @Sendable () -> [Home]) {
     let now = homes()
@@ -48,7 +50,7 @@ enum DeliveryRecovery {
     homes[Int(upload.id.low % UInt64(homes.count))]
   }
 
-  /// Delivers an upload over its present route; without a route it waits. On the loop.
+  /// Delivers an upload over its present route. If there is no route, the upload waits. Call it on the loop.
   static func deliver(_ upload: SpooledUpload, on loop: LoopUploads, isUrgent: Bool) {
     guard let route = route(of: upload, on: loop) else { return }
     loop.queue.enter(upload, route, isUrgent: isUrgent)
@@ -73,20 +75,21 @@ enum DeliveryRecovery {
       ])
   }
 
-  /// Judges an upload whose request may have been sent in full before pawl ended, and got no response. On the loop.
+  /// Decides what to do with an upload whose request may have been sent in full before pawl ended, and got no response. Call it
+  /// on the loop.
   static func recover(_ upload: SpooledUpload, on loop: LoopUploads) {
     guard upload.status.phase == .sent else { return }
     let why = "pawl ended before the answer came"
     let route = loop.services.router.finishing(upload)
     let delivery = route?.uploads?.delivery ?? .atMostOnce
-    // If the origin has said that it took the upload, it is not sent again without an order of the operator.
+    // If the origin has said that it took the upload, the upload is not sent again without an order of the operator.
     guard upload.status.originStatus != nil || DeliveryPolicy.afterRestart(.sent, delivery) == .unknown else {
-      // Straight from `sent` to `complete`: whichever of the two is on record when pawl ends, the next start sends the upload
-      // again.
+      // This does not wait for the record of `complete`: whether `sent` or `complete` is on record when pawl ends, the next start
+      // sends the upload again.
       upload.noteAttempt(failed: why, nextAt: nil)
       return deliver(upload, on: loop, isUrgent: false)
     }
-    // The operator may need longer than the time limit for deliveries.
+    // The operator may need longer than the time limit for deliveries, so the limit is removed.
     upload.giveUpAt = nil
     upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
       guard !isRecorded else { return }

@@ -4,11 +4,12 @@ import PawlObserve
 import PawlUpload
 import PawlUploadStore
 
-/// The one request that delivers an upload: its head, and the bytes before and behind the stored bytes.
+/// The one request that delivers an upload: its head, and the bytes to send before and after the stored bytes.
 struct DeliveryRequest {
-  /// The request as if a client had sent it: forwarded, authorised and invalidating like one.
+  /// The request as if a client had sent it, because it is forwarded, authorised, and invalidates stored responses like a
+  /// client's request.
   let incoming: IncomingRequest
-  /// The bytes of a form before and behind the stored bytes; empty where the stored bytes are the content.
+  /// The bytes of a form before and after the stored bytes; empty if the stored bytes alone are the content.
   let prefix: [UInt8]
   let suffix: [UInt8]
   /// The digests that the client claims for the stored bytes (`Repr-Digest`).
@@ -16,7 +17,7 @@ struct DeliveryRequest {
   /// Whether the request is a tus creation with all bytes, for an origin that speaks tus.
   let isTus: Bool
 
-  /// - Parameter route: the present route of the upload; the one that it was created on may be gone.
+  /// - Parameter route: the present route of the upload. The route on which the upload was created may not exist any more.
   init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: LoopServices) {
     let origin = upload.origin
     claims = RequestDigests.claims(origin.head.fields, .reprDigest)

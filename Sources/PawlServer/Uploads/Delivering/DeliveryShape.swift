@@ -4,11 +4,11 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// The fields that describe an upload's content to the origin, and the form around it (`tus-forward`).
+/// The fields that describe an upload's content to the origin, and the form around the content (`tus-forward`).
 struct DeliveryShape {
   private(set) var prefix: [UInt8] = []
   private(set) var suffix: [UInt8] = []
-  /// Replaces the Content-Type of the creation; `nil`: that one stays.
+  /// Replaces the Content-Type of the creation; `nil`: that Content-Type stays.
   private(set) var contentType: [UInt8]?
   private(set) var disposition: [UInt8]?
 
@@ -18,7 +18,8 @@ struct DeliveryShape {
   private init(contentType: [UInt8]) { self.contentType = contentType }
 
   /// - Parameters:
-  ///   - origin: what the upload remembers of its creation. Uploads by the drafts describe themselves, and are not changed.
+  ///   - origin: the stored facts about the request that created the upload. A request by a draft has its own Content-Type and
+  ///     fields, which are not changed.
   ///   - boundary: random letters and digits.
   init(_ origin: UploadOrigin, _ settings: UploadSettings, boundary: () -> [UInt8]) {
     guard origin.isTus else { return }
@@ -37,7 +38,7 @@ struct DeliveryShape {
     }
   }
 
-  /// The tus metadata; they were checked when the upload was created.
+  /// The tus metadata, which was checked when the upload was created.
   private static func metadata(_ origin: UploadOrigin) -> TusMetadata? {
     guard let field = origin.metadata else { return nil }
     do throws(UploadRefusal) { return try TusMetadata(field[...]) } catch { return nil }

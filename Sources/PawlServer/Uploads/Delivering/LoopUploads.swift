@@ -3,11 +3,11 @@ import PawlLoop
 import PawlObserve
 import PawlUploadStore
 
-/// The bodies of responses to uploads that are longer than `response-max`, for the clients that wait for them. Shared by all
-/// loops.
+/// The response bodies that are longer than `response-max`, by upload, for the clients that wait for these responses. Shared by
+/// all loops.
 typealias OversizedResponses = Locked<[UploadID: OversizedResponse]>
 
-/// What uploads have on one loop: the delivery queue, and the probes of origins. Touched on that loop only.
+/// The state of uploads on one loop: the delivery queue, and the probes of origins. Used on that loop only.
 final class LoopUploads {
   let services: LoopServices
   let loop: EventLoop

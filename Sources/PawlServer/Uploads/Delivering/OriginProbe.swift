@@ -3,19 +3,19 @@ import PawlLoop
 import PawlUpload
 import PawlUpstream
 
-/// Asks an origin by OPTIONS whether it speaks an upload protocol itself; then pawl passes such requests on. The responses are
-/// remembered in ``ProbeMemory``, late ones too.
+/// Asks an origin by OPTIONS whether it speaks an upload protocol itself. If it does, pawl passes requests in that protocol on.
+/// The responses, even late ones, are remembered in ``ProbeMemory``.
 ///
-/// While a connected origin is silent, requests by the drafts are passed on: an origin that does not know the drafts takes them as
-/// ordinary requests. Requests in tus wait longer, and then the result is not known.
+/// If an origin is connected but silent, requests by the drafts are passed on, because an origin that does not know the drafts
+/// handles them as ordinary requests. Requests in tus wait longer. If the origin is still silent then, the result is "not known".
 final class OriginProbe: OriginExchangeDelegate {
-  /// How long a request waits for the response if it can go by an earlier one, or is passed on without.
+  /// How long a request waits for the response to the probe if an earlier response is known, or if the request is by a draft.
   static let patience = Duration.seconds(1)
-  /// How long a request in tus waits.
+  /// How long a request in tus waits if no earlier response is known.
   static let tusPatience = Duration.seconds(10)
   /// How long the probe waits for the response.
   static let lifetime = Duration.seconds(60)
-  /// The most late probes of one loop to one upstream; each holds a connection. The oldest ends first.
+  /// The most late probes of one loop to one upstream, since each holds a connection. If there are more, the oldest one ends.
   static let lateLimit = 4
 
   private struct Waiting {
@@ -33,13 +33,14 @@ final class OriginProbe: OriginExchangeDelegate {
   private var origin: OriginExchange?
   private var timer: LoopTimer?
   private var waiting: [Waiting] = []
-  /// Whether the origin is connected, and gets the question.
+  /// Whether the origin is connected, and gets the probe's request.
   private(set) var isWithOrigin = false
   private(set) var isLate = false
   private var isOver = false
 
-  /// Finds out whether the origin of a request speaks an upload protocol. `then` is called once, on the request's loop; within this
-  /// call where the result is known. `true`: the origin speaks it, and gets the request. `nil`: not known.
+  /// Finds out whether the origin of a request speaks an upload protocol. `then` is called one time, on the request's loop;
+  /// within this call if the result is known already. `true`: pass the request on; `false`: pawl handles the request; `nil`: not
+  /// known.
   static func speaks(
     _ protocol: UploadProtocol, _ request: IncomingRequest, on uploads: LoopUploads, then: @escaping (Bool?) -> Void
   ) {
@@ -91,7 +92,7 @@ final class OriginProbe: OriginExchangeDelegate {
   private func join(_ newcomer: Waiting) {
     waiting.append(newcomer)
     guard isLate else { return }
-    // The timer calls `then`, not this call itself.
+    // Let the timer call `then`, so that this function does not.
     timer?.schedule(after: .zero)
   }
 
@@ -118,7 +119,7 @@ final class OriginProbe: OriginExchangeDelegate {
       if let said {
         entry.tell(said)
       } else if entry.speech != .tus {
-        // Pass it on only to an origin that can be reached.
+        // Pass the request on only if the origin can be reached.
         entry.then(isWithOrigin)
       } else if now - entry.since >= Self.tusPatience {
         entry.then(nil)

@@ -2,16 +2,16 @@ import PawlHTTP
 import PawlLoop
 import PawlUploadStore
 
-/// Collects the body of the origin's response to an upload: up to `response-max` in memory, and a longer one in a file, for the
-/// client that waits for it.
+/// Collects the body of the origin's response to an upload. A body of up to `response-max` stays in memory. A longer body goes to
+/// a file, for the client that waits for the response.
 struct ResponseCollector {
-  /// The largest body that is kept on disk, in bytes; a longer one is cut there.
+  /// The largest body that is kept on disk, in bytes; a longer body is cut at this length.
   static let spillLimit: UInt64 = 64 << 20
 
   /// `response-max`, in bytes.
   private let limit: UInt64
   private let makeFile: () -> TemporaryFile?
-  /// The room in the spool that the file takes as it grows, counted for the client; `nil`: no limit.
+  /// The space in the spool that the file takes as it grows, counted for the client; `nil`: no limit.
   private let room: SpoolRoom?
   private(set) var memory: [UInt8] = []
   /// The beginning of a body that broke off before it was longer than `response-max`.
@@ -26,7 +26,7 @@ struct ResponseCollector {
     (self.limit, self.room, self.makeFile) = (limit, room, makeFile)
   }
 
-  /// Whether more bytes came than are kept anywhere: the rest of the body is of no use.
+  /// Whether more bytes came than are kept anywhere, so that the rest of the body is of no use.
   var isBeyondUse: Bool { count > max(limit, Self.spillLimit) }
 
   /// Whether the body is longer than `response-max`, or broke off.
@@ -44,7 +44,7 @@ struct ResponseCollector {
     spilled?.count = count
   }
 
-  /// Records that the body broke off: the bytes that came are only its beginning.
+  /// Records that the body broke off, so that the bytes that came are only its beginning.
   mutating func breakOff() {
     if !isTruncated { part = memory }
     stop()
@@ -67,14 +67,14 @@ struct ResponseCollector {
   }
 }
 
-/// A response body that is longer than `response-max`, in a file, for the client that waits for it.
+/// A response body that is longer than `response-max`, in a file, for the client that waits for the response.
 struct OversizedResponse: Sendable {
   let file: TemporaryFile
-  /// The room in the spool; given back when this value is gone.
+  /// The space in the spool; given back when this value is gone.
   fileprivate let room: SpoolRoom?
   /// The number of bytes in the file.
   fileprivate(set) var count: UInt64
-  /// Whether the file has the whole body.
+  /// Whether the file has the complete body.
   fileprivate(set) var isWhole = true
 
   var body: any BodySource { TemporaryFileBody(file, count: count) }

@@ -8,11 +8,11 @@ final class DigestCheck {
   private let isInTrailer: Bool
   private let hashes: [ContentHash]
 
-  /// `nil` when the request has no digest: its content counts as soon as it comes.
+  /// Returns `nil` if the request has no digest. Then its content counts as soon as it comes.
   init?(_ digests: RequestDigests, _ dialect: UploadProtocol) {
     guard digests.isInTrailer || !digests.content.isEmpty else { return nil }
     (self.dialect, claims, isInTrailer) = (dialect, digests.content, digests.isInTrailer)
-    // The algorithm of a digest in the trailers is not known yet: all that the protocol allows are computed.
+    // The algorithm of a digest in the trailers is not known yet, so all algorithms that the protocol allows are computed.
     let announced = digests.isInTrailer ? Self.possible(dialect) : []
     hashes = Set(digests.content.map(\.algorithm) + announced).map(ContentHash.init)
   }

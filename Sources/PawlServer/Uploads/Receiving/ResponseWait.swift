@@ -7,20 +7,20 @@ import PawlUploadStore
 final class ResponseWait {
   enum Outcome {
     case answered(UploadAnswer)
-    /// The origin responded 401, 429 or 503: the upload stays as it was.
+    /// The origin responded 401, 429 or 503, and the upload stays as it was.
     case refused(UploadAnswer)
     /// There was no response within the time that a client waits.
     case undecided
     /// The request was sent, and no response came.
     case unknown
-    /// The bytes do not match their digest: they are not delivered.
+    /// The bytes do not match their digest, so they are not delivered.
     case mismatch
     /// The upload does not exist any more.
     case lost
   }
 
-  /// The time between two interim responses to the waiting client. Without them, clients and proxies close the silent
-  /// connection.
+  /// The time between two interim responses to the waiting client. Without interim responses, clients and proxies would close the
+  /// silent connection.
   static let keepAliveInterval = Duration.seconds(15)
 
   private let upload: SpooledUpload
@@ -39,7 +39,7 @@ final class ResponseWait {
   /// - Parameters:
   ///   - baseline: the number of an attempt. Only refusals of later attempts end the wait.
   ///   - patience: how long the client waits while the origin cannot be reached.
-  ///   - isBounded: whether that limit also holds while the origin works on the request.
+  ///   - isBounded: whether `patience` is also the limit while the origin works on the request.
   ///   - isRepeatable: whether a request that was sent and got no response is sent again (`at-least-once`).
   init(
     _ upload: SpooledUpload, on loop: EventLoop, since baseline: Int, patience: Duration, isBounded: Bool,

@@ -3,16 +3,16 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Waiting for the origin's response to the upload, and passing it to the client that may have it.
+/// Waits for the origin's response to the upload, and passes the response to a client that may have it.
 extension UploadExchange {
-  /// Queues the delivery of the upload, unless it is on its way already.
+  /// Queues the delivery of the upload, unless the delivery is already queued or running.
   func deliver() {
     guard let upload else { return }
     baseline = upload.lastRefusal?.attempt ?? 0
     DeliveryAttempt.deliver(upload, route: request.route, on: deliveries)
   }
 
-  /// Waits for the origin's response. Interim responses keep the client's connection alive where the protocol has them.
+  /// Waits for the origin's response. If the upload protocol has interim responses, they keep the client's connection alive.
   func awaitAnswer() {
     guard let upload, let uploads else { return refuse(.storage) }
     dropWriter()
@@ -42,17 +42,18 @@ extension UploadExchange {
     }
   }
 
-  /// Whether this client may have the origin's response: the upload has no owner, or the client created it, or brought the
-  /// credentials of the delivery.
+  /// Whether this client may have the origin's response: if the upload has no owner, if `auth-request` has checked the request,
+  /// or if the client shows the credentials of the creation or of the delivery.
   ///
-  /// A JWT that merely claims the same user is enough for appends, because the application judges it when it gets the bytes. It is
-  /// not enough here: no further request goes to the application, unless `auth-request` has asked about the token.
+  /// A JWT that merely claims the same user is enough for appends, because the application judges the JWT when it gets the bytes.
+  /// Such a JWT is not enough here, because the application gets no further request that it could judge.
   var mayHaveAnswer: Bool {
     guard let upload, !upload.origin.owner.isEmpty, request.route.authRequest == nil else { return true }
     return Owner.isKnown(request, among: upload.askers)
   }
 
-  /// Sends the origin's response in the form of the upload protocol; the request that made the upload also gets its URL.
+  /// Sends the origin's response in the form of the upload protocol; the request that created the upload also gets the upload's
+  /// URL.
   func give(_ answer: UploadAnswer, consumed: Bool) {
     let origin = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     let (shaped, keepsBody) = UploadReplies.answer(
@@ -64,7 +65,7 @@ extension UploadExchange {
     give(answer, under: head, as: told)
   }
 
-  /// Sends the origin's response unchanged, to a GET in tus.
+  /// Sends the origin's response with its own status and content, to a GET in tus.
   func giveAsItWas(_ answer: UploadAnswer) {
     var head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     if let upload { RelativeReferences.anchor(&head.fields, at: upload.origin.head.target) }
@@ -73,8 +74,8 @@ extension UploadExchange {
     give(answer, under: sandboxed(head), as: .originAnswer)
   }
 
-  /// Adds `Content-Security-Policy: sandbox`. One user's upload determined this content: a browser must not run it as a page
-  /// of the site.
+  /// Adds `Content-Security-Policy: sandbox`. The content depends on what one user uploaded, so a browser must not run it as a
+  /// page of the site.
   private func sandboxed(_ head: ResponseHead) -> ResponseHead {
     var head = head
     head.fields.append(named: Bytes("Content-Security-Policy"), Bytes("sandbox"))
@@ -85,8 +86,9 @@ extension UploadExchange {
   /// The reason in the log when the client gets only the beginning of a response.
   static let notWhole = BodyEnd(party: .pawl, reason: "answer-not-whole")
 
-  /// Sends the body of the origin's response. One longer than `response-max` can be had for a short time after it came. Of an
-  /// incomplete one the client gets the beginning, cut visibly: the status alone says what became of the upload.
+  /// Sends the content of the origin's response. Content longer than `response-max` is available for a short time only. If the
+  /// content is incomplete, the client gets its beginning, and sees that the rest is missing. The status still says what became
+  /// of the upload.
   private func give(_ answer: UploadAnswer, under head: ResponseHead, as told: State.Told) {
     guard answer.isTruncated else {
       return respond(head, MemoryBody(answer.body), length: .known(UInt64(answer.body.count)), as: told)
@@ -101,14 +103,15 @@ extension UploadExchange {
     respond(head, body, length: announced ?? .unknown, as: told)
   }
 
-  /// Records the response as delivered, though it was cut: the rest does not exist, and some draft versions ask until they
-  /// got a response.
+  /// Records the response as delivered, although its content was cut. The rest does not exist, and clients of some draft versions
+  /// ask again until a response is recorded as delivered.
   private func gaveBeginning() {
     if state.answerSent() == .noteDelivered, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
   }
 
-  /// Responds while the outcome is not known. A client would repeat a creation that fails: in tus it therefore gets 201 with the
-  /// upload's URL, and asks there later. A repeated concatenation is recognised as the same upload, and may fail.
+  /// Responds while the outcome is not known. After an error, a tus client would repeat the creation. So a creation in tus gets
+  /// 201 with the upload's URL, and the client asks there later. A concatenation may get an error: if repeated, it is recognised
+  /// as the same upload.
   private func replyUndecided() {
     guard let status, isCreation, !status.isConcatFinal else {
       return refuse(.undecided(retryAfter: Self.undecidedRetry))

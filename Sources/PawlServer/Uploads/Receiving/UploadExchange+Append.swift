@@ -12,13 +12,13 @@ extension UploadExchange {
     hold { [self] in judge(append) }
   }
 
-  /// Takes the upload over from a running request, and calls `then` once all written bytes are durable. Only durable bytes
-  /// may be reported to a client, or be the reason of a refusal.
+  /// Takes the upload over from a running request, and calls `then` when all written bytes are durable. Only durable bytes may be
+  /// reported to a client, or be the reason of a refusal.
   /// - Parameters:
   ///   - readOnly: whether this request only reads the offset.
-  ///   - completing: whether to complete an upload whose bytes are all here. A takeover may have ended the last append before
-  ///     it could do so.
-  ///   - isSecond: whether this is the second try, after a newer writer took over during the first one.
+  ///   - completing: whether to complete an upload whose bytes are all here. A takeover may have ended the last append before the
+  ///     append could complete the upload.
+  ///   - isSecond: whether this is the second try, after a newer request took the upload over during the first try.
   func hold(
     readOnly: Bool = false, completing: Bool = true, isSecond: Bool = false, then: @escaping () -> Void
   ) {
@@ -45,8 +45,9 @@ extension UploadExchange {
     }
   }
 
-  /// Asks for the offset a second time, after ``lookAgainAfter``. Two requests on separate connections can arrive in the wrong
-  /// order: an append that the client has given up took over after the question. It ends by itself soon, or the second try ends it.
+  /// Takes the upload over a second time to read its offset, after ``lookAgainAfter``. Two requests on separate connections can
+  /// arrive in the wrong order, so an append that the client has given up may have taken the upload over after this request. That
+  /// append soon ends by itself, or the second try ends it.
   private func lookAgain(_ then: @escaping () -> Void) {
     let timer = loop.loop.makeTimer { [weak self] in
       guard let self, self.state.isPreparing else { return }
@@ -60,7 +61,7 @@ extension UploadExchange {
   private func completeIfWhole(_ then: @escaping () -> Void) {
     guard let upload, upload.status.phase == .open, isWhole(upload) else { return then() }
     upload.complete(on: loop.loop) { [self] _ in
-      // The request that was taken over may have completed it.
+      // The request that was taken over may have completed the upload.
       guard upload.status.phase != .open else { return refuse(.storage) }
       deliver()
       guard state.isPreparing else { return }
@@ -68,7 +69,7 @@ extension UploadExchange {
     }
   }
 
-  /// Whether all bytes are here, by the end that the last append announced; in tus, which has only the length, by that.
+  /// Whether all bytes are here: up to the end that the last append announced, or, in tus, up to the upload's length.
   private func isWhole(_ upload: SpooledUpload) -> Bool {
     let status = upload.status
     return upload.expectedEnd == status.offset
@@ -90,10 +91,11 @@ extension UploadExchange {
     guard let upload, let writer else { return refuse(.storage) }
     // The offset of a newer writer must not decide about this request.
     guard writer.isCurrent else { return displaced() }
-    // It may have been completed before the writer changed.
+    // The upload may have been completed before the writer changed.
     guard upload.status.phase == .open else { return beginLate(append) }
     guard append.offset == writer.offset else {
-      // The offset is right, but bytes behind it that never counted could not be cut off the file: the client may try again.
+      // If the client's offset is right, the file has later bytes that do not count and could not be cut off. The client may try
+      // again.
       let isOurFault = append.offset == upload.status.offset
       return refuse(isOurFault ? .storage : .wrongOffset(provided: append.offset))
     }
@@ -102,7 +104,7 @@ extension UploadExchange {
     if let sizeLimit, let length = append.length, length > sizeLimit { return refuse(.tooLarge) }
     let (end, overflow) = append.offset.addingReportingOverflow(append.contentLength ?? 0)
     guard !overflow else { return refuse(.tooLarge) }
-    // The request contradicts the length that it declares: that length is not recorded.
+    // The content goes beyond the length that the same request declares, so this length is not recorded.
     if let length = append.length, end > length, upload.status.length ?? length == length {
       return exceeded(from: append.offset)
     }
@@ -114,7 +116,7 @@ extension UploadExchange {
     receive(append.digests)
   }
 
-  /// Handles an append to an upload that takes no more bytes: it is complete, or over.
+  /// Handles an append to an upload that is not open any more, and so takes no more bytes.
   private func beginLate(_ append: UploadAppend) {
     guard let status else { return refuse(.notFound) }
     switch status.phase {
@@ -131,7 +133,7 @@ extension UploadExchange {
     guard append.contentLength == 0 || !append.hasContent || append.contentLength == nil else {
       return refuse(.alreadyComplete)
     }
-    // Chunked: the first byte or the end of the content shows whether it is empty.
+    // The content is chunked, so only its first byte or its end shows whether it is empty.
     guard append.contentLength != nil || trailers != nil || !pending.isEmpty else {
       _ = did(state.awaitsContent(), "awaits-content")
       return
@@ -139,7 +141,7 @@ extension UploadExchange {
     judgeLate()
   }
 
-  /// Decides about an append to a complete upload, once it is known whether the append has content.
+  /// Decides about an append to a complete upload, when it is known whether the append has content.
   func judgeLate() {
     _ = did(state.judgesContent(), "judges-content")
     guard pending.isEmpty else { return refuse(.alreadyComplete) }
@@ -147,7 +149,8 @@ extension UploadExchange {
     awaitAnswer()
   }
 
-  /// Responds that the outcome is not known yet. tus has no status for that: the client asks again later.
+  /// Responds that the outcome is not known yet. tus has no status code for this case, so the client is told when to ask again
+  /// (`Retry-After`).
   func beginUndecided() {
     // After a 401 only new credentials help, and this request may have brought them.
     if let refusal = upload?.lastRefusal?.answer, refusal.status == 401,
@@ -163,10 +166,10 @@ extension UploadExchange {
   /// The `Retry-After` of a response that says that the outcome is not known yet, in seconds.
   static let undecidedRetry = 5
 
-  /// Refuses content that goes beyond the length of the upload. The upload goes back to `start`; by the drafts since -08 it
-  /// becomes invalid.
-  /// - Parameter start: the offset up to which the bytes stay: where the content began, or the last offset that the client
-  ///   was told.
+  /// Refuses content that goes beyond the length of the upload. The upload goes back to `start`; in the versions since draft -08,
+  /// the upload becomes invalid instead.
+  /// - Parameter start: the offset up to which the bytes stay. It is the later one of two: where the request's content began, and
+  ///   the last offset that the client was told.
   func exceeded(from start: UInt64) {
     stopTaking()
     if version?.givesUpBeyondLength == true {
@@ -180,7 +183,7 @@ extension UploadExchange {
     afterStoring { [self] in refuse(.tooLong) }
   }
 
-  /// The refusal of an append that completes a part of a concatenation: only the final upload can be completed.
+  /// The refusal of an append that would complete a part of a concatenation. Only the final upload can be completed.
   private static let endsPart = UploadRefusal.malformed(
     "This is a part of a concatenation: what is made of it ends, not the part.")
 }

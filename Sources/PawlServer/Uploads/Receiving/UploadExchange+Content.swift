@@ -3,9 +3,9 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Writing the request's content into the spool, and deciding what its end means.
+/// Writes the request's content into the spool, and decides what the end of the content means.
 extension UploadExchange {
-  /// The number of unsynced bytes at which pawl stops reading from the client; it goes on at ``lowWater``.
+  /// The number of unsynced bytes at which pawl stops reading from the client; reading goes on at ``lowWater``.
   private static let highWater: UInt64 = 32 << 20
   private static let lowWater: UInt64 = 16 << 20
   /// The least time between two interim responses that report the durable offset.
@@ -51,7 +51,7 @@ extension UploadExchange {
     }
   }
 
-  /// Writes a piece of content. `false`: the caller passes no more until what is written has been synced.
+  /// Writes a piece of content. `false`: the caller has to wait before it passes more.
   func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let writer else { return true }
     if let sizeLimit, UInt64(bytes.count) > sizeLimit - min(sizeLimit, writer.offset) {
@@ -65,14 +65,14 @@ extension UploadExchange {
     return wasWritten(bytes, result)
   }
 
-  /// Writes in the pool, because the disk is slow: this upload waits, and the loop does not.
+  /// Writes in the pool, because the disk is slow. So this upload waits for the disk, but the loop does not.
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: [UInt8], _ writer: UploadWriter) -> Bool {
     let isBegun = writer.writeInPool(bytes) { [self] result in
       loop.noteWrite(writer.took)
       guard did(state.written(), "written") else { return }
       _ = bytes.withUnsafeBytes { wasWritten($0, result) }
-      // Content, and possibly its end, that came during the write.
+      // Handle the content, and possibly its end, that came during the write.
       drainPending()
       if state.isClientGone { leftInContent() }
     }
@@ -112,7 +112,7 @@ extension UploadExchange {
     upload?.sync(on: loop.loop) { [self] _ in refuse(refusal) }
   }
 
-  /// Discards content that has a digest and was not verified: none of it counts.
+  /// Discards content that came with a digest and was not verified. None of these bytes count.
   private func spoiled(_ refusal: UploadRefusal) {
     writer?.discard()
     writer = nil
@@ -120,7 +120,7 @@ extension UploadExchange {
     stopTaking()
   }
 
-  /// Takes no more content: the response is being prepared.
+  /// Takes no more content, because the response is being prepared.
   func stopTaking() {
     observation?.cancel()
     observation = nil
@@ -147,7 +147,7 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    // Verified content counts from here on, unless a newer request took over before.
+    // Verified content counts from here on, unless a newer request has already taken the upload over.
     if check != nil, writer?.accept() != true { return displaced() }
     let claims = lateClaims(trailers)
     guard claims.isEmpty else { return verify(claims) { [self] in contentCounts() } }
@@ -158,8 +158,9 @@ extension UploadExchange {
     isFinished ? finish() : afterStoring { [self] in replyStored() }
   }
 
-  /// Whether the upload is complete with the bytes that are here. In tus and some draft versions it is when its length is reached;
-  /// in the others by `Upload-Complete: ?1`, and a declared length has to agree.
+  /// Whether the upload is complete with the bytes that are here. In tus and some draft versions, an upload is complete when its
+  /// length is reached. In all draft versions, an upload is complete after a request with `Upload-Complete: ?1`; a declared
+  /// length then has to equal the offset.
   private var isFinished: Bool {
     guard let upload, let writer else { return false }
     return completes || completesAtLength && upload.status.length == writer.offset
@@ -171,13 +172,13 @@ extension UploadExchange {
     return version?.completesAtLength ?? true
   }
 
-  /// Whether the head says where the content ends. Chunked content ends with its last chunk only: without that it is incomplete,
-  /// however many bytes have come (RFC 9112 §7.1).
+  /// Whether the head says where the content ends. Chunked content without its last chunk is incomplete, however many bytes have
+  /// come (RFC 9112 §7.1).
   var headTellsEnd: Bool { request.head.framing != .chunked }
 
-  /// Announces the end of the upload to the writer, where it is known in advance: a crash after the last byte then leaves the
-  /// upload complete.
-  /// - Parameter told: where this request's content ends by its own fields, as an offset in the upload.
+  /// Announces the end of the upload to the writer, if the end is known in advance. Then the upload is complete even after a
+  /// crash that follows the last byte.
+  /// - Parameter told: the offset in the upload at which this request's content ends, according to the request's own fields.
   func expectEnd(told: UInt64?, length: UInt64?) {
     if completes, headTellsEnd, let told {
       writer?.expectEnd(at: told)
@@ -216,8 +217,8 @@ extension UploadExchange {
 
   // MARK: - A client that leaves
 
-  /// Called when the client leaves during the content. The bytes that arrived count. If they are provably all, the upload is
-  /// complete, although the end of the content was not read.
+  /// Handles a client that leaves before the end of its content. The bytes that arrived count, unless they came with a digest. If
+  /// they are certainly all bytes of the upload, the upload is complete, although the end of the content was not read.
   func leftInContent() {
     takePending()
     guard state.mayWrite else { return }
@@ -239,10 +240,10 @@ extension UploadExchange {
 }
 
 extension UploadPhase {
-  /// Cancelled or refused.
+  /// Whether the upload is invalid or removed.
   fileprivate var isOver: Bool { self == .invalid || self == .removed }
 
-  /// All bytes are here: the delivery decides.
+  /// Whether all bytes are here, so that only the delivery decides.
   fileprivate var isComplete: Bool {
     switch self {
     case .complete, .forwarding, .sent, .answered, .unknown: true

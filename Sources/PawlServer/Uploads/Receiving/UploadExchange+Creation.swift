@@ -21,14 +21,15 @@ extension UploadExchange {
     }
   }
 
-  /// Handles a creation that pawl would refuse: an origin that speaks the protocol itself may accept it.
+  /// Handles a creation that pawl would refuse. If the origin speaks the protocol itself, the request is passed on, because the
+  /// origin may accept it.
   func beginRefused(_ refusal: UploadRefusal) {
     guard !request.isBelowPrefix else { return refuse(refusal) }
     leave(toOriginOr: { $0.refuse(refusal) })
   }
 
-  /// Passes the request on where the origin speaks its protocol itself; else calls `take`. While it is not known whether the origin
-  /// speaks tus, no upload is created: an origin that does would not know the upload.
+  /// Passes the request on if the origin speaks the request's upload protocol itself; else calls `take`. While it is not known
+  /// whether the origin speaks tus, pawl creates no upload: an origin that speaks tus would not know this upload.
   private func leave(toOriginOr take: @escaping (UploadExchange) -> Void) {
     OriginProbe.speaks(dialect, request, on: deliveries) { [weak self] speaks in
       guard let self, self.state.isPreparing else { return }
@@ -66,23 +67,24 @@ extension UploadExchange {
     if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
     let token = UploadNames.makeToken()
     address = .made(token)
-    // The first record of the upload includes its end: saying it later would cost another record.
+    // The first record of the upload includes its end, because adding the end later would need another record.
     let end = creation.completes && headTellsEnd ? creation.length ?? creation.contentLength : nil
-    // Without content, the client learns of the upload from the response only: it has to be durable before that.
+    // If the request has no content, the client gets the upload's URL only with the final response. So the upload has to be
+    // durable before.
     uploads.store.create(
       UploadNames.id(token), origin, length: creation.length, finalAt: end,
       durably: !creation.hasContent, on: loop.loop
     ) { [self] in made($0) { [self] in begun(creation) } }
   }
 
-  /// Returns what the upload remembers of the request that creates it.
+  /// Returns the facts about the creating request that are stored with the upload.
   /// - Parameter allowed: the fields of the application's response to `auth-request`.
   private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
     var head = request.head
     OriginRequests.removeReferer(&head.fields, loop.router.urls)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
-    // Without `auth-request` the client could claim any number of owners, and with each of them a new quota.
+    // Without `auth-request`, a client could claim any number of owners, and would get a new quota with each owner.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     var origin = UploadOrigin(
       head: head, scheme: request.scheme, clientAddress: Array((request.client?.hostText ?? "").utf8),
@@ -116,14 +118,15 @@ extension UploadExchange {
     }
   }
 
-  /// Removes the upload: no client has its URL.
+  /// Removes the upload, because no client has its URL.
   private func forget() { upload?.remove(on: loop.loop) { _ in } }
 
   private func begun(_ creation: UploadCreation) {
     let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     let loop = loop.loop
-    // The client gets the URL only now, when this request holds the upload: a request to the URL is newer, and takes over.
+    // The client gets the URL only after this request has taken the upload over. So any request to the URL is newer, and may take
+    // the upload over from this request.
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard state.isPreparing else { return writer.detach() }
       self.writer = writer
@@ -176,7 +179,7 @@ extension UploadExchange {
     address = .made(token)
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
       if case .failure(.failed) = result, state.isPreparing {
-        // Another request was faster with the same parts, or one of them was removed.
+        // Another request with the same parts was faster, or a part was removed.
         if let upload = store.find(UploadNames.id(token)), isOurs(upload, origin, allowed) {
           self.upload = upload
           return awaitAnswer()
@@ -187,14 +190,14 @@ extension UploadExchange {
     }
   }
 
-  /// Whether this request has the same owner as the one that joined the parts before.
+  /// Whether this request has the same owner as the earlier request that joined the parts.
   private func isOurs(_ upload: SpooledUpload, _ origin: UploadOrigin, _ allowed: Fields) -> Bool {
     let binding = upload.origin.owner
     return binding == origin.owner || (!binding.isEmpty && Owner.owns(binding, request, allowed: allowed))
   }
 
-  /// Delivers the final upload, even if the client has left meanwhile: joining it again would take as long, and a client that
-  /// comes back finds it.
+  /// Delivers the final upload, even if the client has left meanwhile. Joining the parts again would take as long, and a client
+  /// that comes back finds this upload.
   private func joined(_ result: Result<SpooledUpload, UploadStoreRefusal>) {
     guard case .success(let whole) = result else { return made(result) {} }
     upload = whole
@@ -205,8 +208,8 @@ extension UploadExchange {
 
   // MARK: - A client that leaves
 
-  /// Called when the client leaves before its content could be taken. Content that is here still counts, if the client has
-  /// the URL.
+  /// Handles a client that leaves before its content could be taken. Content that has arrived still counts, if the client has the
+  /// upload's URL.
   func leftEarly() {
     if isLocationTold, upload != nil, !pending.isEmpty || trailers != nil { return }
     forgetUnheard()
@@ -215,14 +218,14 @@ extension UploadExchange {
 
   private var isLocationTold: Bool { if case .told = address { true } else { false } }
 
-  /// Removes an upload whose URL was never sent: no client can come back to it.
+  /// Removes an upload whose URL was never sent, because no client can come back to this upload.
   func forgetUnheard() {
     if !isLocationTold, upload != nil { forget() }
   }
 }
 
 extension UploadRefusal {
-  /// The refusal for a client when the spool refuses.
+  /// Makes the refusal that the client gets if the spool refuses the upload.
   init(_ refusal: UploadStoreRefusal) {
     switch refusal {
     case .full: self = .noSpace(retryAfter: 60)

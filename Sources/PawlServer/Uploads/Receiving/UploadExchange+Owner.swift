@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Checking the upload's owner, and keeping the credentials that it is delivered with.
+/// Checks that a request is the owner's, and keeps the credentials for the delivery.
 extension UploadExchange {
   /// Finds the upload for its owner; any other client gets 404.
   func find(_ token: UploadToken?, then: @escaping () -> Void) {
@@ -24,13 +24,14 @@ extension UploadExchange {
     }
   }
 
-  /// Asks `auth-request` if checking the owner needs it: the route's `owner` is a field of its response, a rule that was
-  /// removed from `owner` may have been, or the request shows a token that the application has not seen with this upload.
+  /// Asks `auth-request` if the check of the owner needs the response. There are three cases: the route's `owner` names a field
+  /// of this response; a rule that was removed from `owner` may have named one; or the request shows a token that the application
+  /// has not seen with this upload.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
     let binding = upload.origin.owner
     guard !binding.isEmpty else { return then(Fields()) }
     if Owner.mayNeedAuthRequest(binding, request) {
-      // A client that is refused here is not the owner: it must not learn that the upload exists.
+      // A client that is refused here is not the owner, so it must not learn that the upload exists.
       return ask(about: upload.origin.head, refused: { [weak self] in self?.refuse(.notFound) }, then: then)
     }
     guard Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else { return then(Fields()) }
@@ -47,7 +48,7 @@ extension UploadExchange {
 
   /// Asks `auth-request`; calls `then` only if the application allows the request.
   /// - Parameters:
-  ///   - original: the creation of the upload that the request is to; `nil`: the request itself is the creation.
+  ///   - original: the head of the request that created the upload; `nil`: this request creates the upload.
   ///   - refused: called instead of sending the application's refusal to the client.
   func ask(about original: RequestHead?, refused: (() -> Void)? = nil, then: @escaping (Fields) -> Void) {
     auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
@@ -77,15 +78,15 @@ extension UploadExchange {
     respond(shaped, CutBody(MemoryBody(body), Self.notWhole), length: .unknown)
   }
 
-  /// Keeps the request's credentials for the delivery. For an upload without an owner only an append may bring them: a foreign page
-  /// can make a browser send a GET with its user's cookies, but not an append.
+  /// Keeps the request's credentials for the delivery. For an upload without an owner, only the credentials of an append are
+  /// kept: a foreign page can make a browser send a GET with its user's cookies, but not an append.
   private func takeCredentials() {
     guard let upload else { return }
     if case .resource(_, .append) = question { return refreshCredentials() }
     if !upload.origin.owner.isEmpty { refreshCredentials() }
   }
 
-  /// Keeps the last credentials that the owner sent, for the delivery: tokens expire during long uploads.
+  /// Keeps the last credentials that the owner sent, for the delivery, because tokens expire during long uploads.
   func refreshCredentials() {
     guard let upload else { return }
     let fields = request.head.fields

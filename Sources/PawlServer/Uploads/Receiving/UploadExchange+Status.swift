@@ -6,7 +6,7 @@ import PawlUploadStore
 /// HEAD, GET, DELETE and OPTIONS on an upload's URL (UploadProtocols, "Offset retrieval", "Discovery and cancellation",
 /// "States").
 extension UploadExchange {
-  /// Responds with the upload's offset. A running append is ended first: the client relies on the offset.
+  /// Responds with the upload's offset. A running append is ended first, because the client relies on the offset.
   func inspect() {
     guard let status else { return refuse(.notFound) }
     switch status.phase {
@@ -38,7 +38,7 @@ extension UploadExchange {
     }
   }
 
-  /// Sends the origin's response unchanged (GET in tus).
+  /// Sends the origin's response with its own status and content (GET in tus).
   func readAnswer() {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
@@ -69,7 +69,7 @@ extension UploadExchange {
     }
   }
 
-  /// Responds to OPTIONS, without a check of the owner: a browser's preflight carries no credentials.
+  /// Responds to OPTIONS, without a check of the owner, because a browser's preflight carries no credentials.
   func answerOptions(_ token: UploadToken?) {
     let asked = loop.router.findUpload(
       token.map(UploadNames.id), authority: request.head.authority, near: request.route)

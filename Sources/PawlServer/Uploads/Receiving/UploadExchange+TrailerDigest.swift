@@ -2,12 +2,12 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// Verifying a digest in the trailers that no `Trailer` field announced (RFC 9530 §2).
+/// Verifies a digest in the trailers that no `Trailer` field announced (RFC 9530 §2).
 ///
-/// No digest was computed while the content came, and the content counts already, since the client may have been told its offsets.
-/// So it is read again, in the pool, before the response is sent or the upload is complete.
+/// No digest was computed while the content came, and the content counts already, since the client may have been told offsets in
+/// it. So the content is read again, in the pool, before the response is sent or the upload is complete.
 extension UploadExchange {
-  /// The digests that the trailers claim for content that was not checked as it came. In tus only announced checksums count.
+  /// The digests that the trailers claim for content that was not checked while it came. In tus only announced checksums count.
   func lateClaims(_ trailers: Fields) -> [DigestClaim] {
     check == nil && dialect != .tus ? RequestDigests.claims(trailers, .contentDigest) : []
   }
@@ -35,8 +35,8 @@ extension UploadExchange {
     if state.isStoring { afterStoring { [self] in refuse(.storage) } }
   }
 
-  /// Makes the upload invalid. Its offset cannot go back, since the client may have been told it, and no request may append to
-  /// wrong bytes, not even one that took the upload over meanwhile.
+  /// Makes the upload invalid. The offset cannot go back, since the client may have been told this offset. And no request may
+  /// append to wrong bytes, not even a request that took the upload over meanwhile.
   private func mismatched() {
     dropWriter()
     upload?.invalidate(why: "digest-mismatch", on: loop.loop) { [self] _ in refuse(.digestMismatch) }

@@ -5,8 +5,9 @@ import PawlUploadStore
 
 /// One request about an upload, from its head to its response.
 ///
-/// `PawlUpload` decides what the protocols require, and `PawlUploadStore` keeps the bytes; this class connects the two. The client
-/// is never told of more bytes than are durable. Creation, appending, waiting for the origin and the rest are in the extensions.
+/// `PawlUpload` decides what the protocols require, and `PawlUploadStore` keeps the bytes; this class connects the two. The
+/// client is never told a larger offset than the durable one. Creation, appending, waiting for the origin and the rest are in the
+/// extensions.
 final class UploadExchange: Exchange {
   enum Question {
     case creation(UploadCreation)
@@ -16,10 +17,10 @@ final class UploadExchange: Exchange {
 
   typealias State = UploadExchangeState<ResponseWait, ForwardExchange>
 
-  /// The upload's URL, if the request is to it or has created it.
+  /// The upload's URL, if the request is to this URL or creates the upload.
   enum Address {
     case none
-    /// The client does not have it yet.
+    /// The URL is made, but the client does not have it yet.
     case made(UploadToken)
     case told(UploadToken)
   }
@@ -36,15 +37,15 @@ final class UploadExchange: Exchange {
   var upload: SpooledUpload?
   var address = Address.none
   var writer: UploadWriter?
-  /// Runs until the second try of ``hold(readOnly:completing:isSecond:then:)``.
+  /// The timer for the second try of ``hold(readOnly:completing:isSecond:then:)``.
   var lookTimer: LoopTimer?
-  /// Whether the request brought other credentials than the upload had.
+  /// Whether the credentials of this request differ from those that the upload had.
   var hasFreshCredentials = false
 
   // Content
   var check: DigestCheck?
   var pending = ChunkQueue()
-  /// The trailers; not `nil` once the end of the content has been read.
+  /// The trailers of the request; `nil` until the end of its content has been read.
   var trailers: Fields?
   /// The largest size of the upload, in bytes.
   var sizeLimit: UInt64?
@@ -53,7 +54,8 @@ final class UploadExchange: Exchange {
   var observation: UploadObservation?
   var toldOffset: UInt64 = 0
   var toldAt: Monotonic?
-  /// The number of the last delivery attempt that was refused before this request: its refusal is not passed to the client.
+  /// The number of the last delivery attempt that was refused before this request. Only refusals of later attempts are passed to
+  /// the client.
   var baseline = 0
 
   /// - Precondition: the route takes uploads.
@@ -74,7 +76,7 @@ final class UploadExchange: Exchange {
   /// Whether the request creates the upload.
   var isCreation: Bool { if case .creation = question { true } else { false } }
 
-  /// Whether the content ends the upload (`Upload-Complete: ?1` of the drafts).
+  /// Whether the upload is complete after this request's content (`Upload-Complete: ?1` of the drafts).
   var completes: Bool {
     switch question {
     case .creation(let creation): creation.completes
@@ -120,8 +122,8 @@ final class UploadExchange: Exchange {
 
   // MARK: - Answers
 
-  /// Refuses the request in the form of its protocol. The rest of the content is read and dropped, so that the client reads
-  /// the response.
+  /// Refuses the request in the form that its upload protocol has. The rest of the content is read and dropped, so that the
+  /// client reads the response.
   func refuse(_ refusal: UploadRefusal) {
     if state.isOver { return }
     reply(refusalReply(refusal))
@@ -150,8 +152,8 @@ final class UploadExchange: Exchange {
     respond(head, MemoryBody(reply.body), length: .known(UInt64(reply.body.count)))
   }
 
-  /// Adds the fields that every response about an upload has: it is not stored, its type is not guessed, and its URL is not sent as
-  /// `Referer` (UploadProtocols, "Fields on upload responses").
+  /// Adds the fields that every response about an upload has. They forbid storing the response, guessing its media type, and
+  /// sending the upload's URL as `Referer` (UploadProtocols, "Fields on upload responses").
   func seal(_ head: inout ResponseHead) {
     if !head.fields.contains(.cacheControl) { head.fields.append(.cacheControl, "no-store") }
     head.fields.removeAll { _, spelling, _ in
@@ -172,7 +174,7 @@ final class UploadExchange: Exchange {
     channel.respond(head, length: length, body: body)
   }
 
-  /// Releases all that this request holds of the upload.
+  /// Ends the work of this request on the upload: releases the right to write, and drops timers, observers and waiting content.
   func letGo(_ told: State.Told = .other) {
     _ = state.ends(told)
     dropWriter()
@@ -191,7 +193,7 @@ final class UploadExchange: Exchange {
     writer = nil
   }
 
-  /// Called when a newer request has taken the upload over: this one ends without a response, by the end of its connection.
+  /// Ends this request without a response, because a newer request has taken the upload over. The connection or stream is cut.
   func displaced() {
     if state.isOver { return }
     note("upload-displaced")
@@ -210,7 +212,7 @@ final class UploadExchange: Exchange {
       ])
   }
 
-  /// Whether the step was done. `false`: it came too late, or is impossible in this phase, which is logged.
+  /// Whether the step was done. `false`: the step came too late, or is impossible in this phase. An impossible step is logged.
   func did(_ step: State.Step, _ event: StaticString) -> Bool {
     if step == .impossible {
       loop.events.log(

@@ -1,15 +1,16 @@
 /// The phase of a request about an upload, and whether its client is still connected. Pure: each event has one function, which
-/// returns what follows. `Wait` waits for the origin's response; `Forward` passes the request on.
+/// returns what the caller has to do, or whether the step was possible. `Wait` is the type that waits for the origin's response,
+/// and `Forward` the type that passes the request on.
 struct UploadExchangeState<Wait, Forward> {
   enum Phase {
-    /// Waits for the application, the disk or the previous writer; content is kept meanwhile.
+    /// The request waits for the application, the disk or the previous writer; its content is kept meanwhile.
     case preparing
-    /// The upload is complete; the first byte or the end of this append's content shows whether it is empty.
+    /// The upload is complete; the first byte or the end of this append's content shows whether the append is empty.
     case awaitingContent
-    /// Writes content. The flow is held while too many bytes are not durable. The end of the content is kept behind the
+    /// Content is written. The flow is held while too many bytes are not durable. The end of the content is handled after the
     /// content that waits.
     case receiving(WriteFlow<Never>)
-    /// All content is here and becomes durable. This goes on even when the client has left.
+    /// All content is here and is made durable, even if the client has left.
     case storing
     case waiting(Wait)
     /// The request was passed on: the origin speaks the protocol itself.
@@ -27,11 +28,11 @@ struct UploadExchangeState<Wait, Forward> {
   /// What the caller has to do after an event: content, its end, a client that leaves, or a response that was sent.
   enum Action: Hashable {
     case nothing
-    /// Write it, behind content that waits.
+    /// Write the content, or handle its end, after earlier content that still waits.
     case take
-    /// Keep it.
+    /// Keep the content or its end for later.
     case keep
-    /// Keep it, and decide: it shows whether the append is empty.
+    /// Keep the content or its end, and decide about the append: it is known now whether the append is empty.
     case judge
     /// Pass the event to `Forward`.
     case pass
@@ -53,7 +54,7 @@ struct UploadExchangeState<Wait, Forward> {
   }
 
   private(set) var phase = Phase.preparing
-  /// Whether the client has left. Storing goes on without it.
+  /// Whether the client has left. Storing goes on without the client.
   private(set) var isClientGone = false
 
   init(_ phase: Phase = .preparing) { self.phase = phase }
@@ -78,7 +79,7 @@ struct UploadExchangeState<Wait, Forward> {
 
   mutating func awaitsContent() -> Step { move(.awaitingContent) { $0.isPreparing } }
 
-  /// It is known whether the append to a complete upload is empty.
+  /// Notes that it is known now whether the append to a complete upload is empty.
   mutating func judgesContent() -> Step {
     if case .preparing = phase { return .late }
     return move(.preparing) { if case .awaitingContent = $0.phase { true } else { false } }
@@ -87,7 +88,7 @@ struct UploadExchangeState<Wait, Forward> {
   /// Begins to take content.
   mutating func opens() -> Step { move(.receiving(.open)) { $0.isPreparing } }
 
-  /// A piece of content came.
+  /// Returns what to do with a piece of content that came.
   /// - Parameter hasWaiting: whether earlier content has not been written yet.
   func contentComes(hasWaiting: Bool) -> Action {
     switch phase {
@@ -109,10 +110,10 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// A write in the pool begins.
+  /// Notes that a write in the pool begins.
   mutating func writes() -> Step { take { $0.writes() ? .done : .impossible } }
 
-  /// The write in the pool has ended, well or not.
+  /// Notes that the write in the pool has ended, with success or not.
   mutating func written() -> Step {
     switch phase {
     case .storing, .waiting, .over: .late
@@ -120,10 +121,10 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// Reading stops until the written bytes are synced.
+  /// Stops reading until the written bytes are synced.
   mutating func syncs() -> Step { take { $0.holds() ? .done : .impossible } }
 
-  /// Enough of the written bytes are synced.
+  /// Notes that enough of the written bytes are synced.
   mutating func synced() -> Step {
     guard isSyncing else { return .late }
     return take { taking in
@@ -132,7 +133,7 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// No more content is taken: the response is being prepared.
+  /// Notes that no more content is taken, because the response is being prepared.
   mutating func stopsTaking() -> Step {
     if case .storing = phase { return .late }
     return move(.storing) { $0.isPreparing || $0.isReceiving }
@@ -144,7 +145,7 @@ struct UploadExchangeState<Wait, Forward> {
 
   mutating func passesOn(_ forward: Forward) -> Step { move(.passedOn(forward)) { $0.isPreparing } }
 
-  /// The request ends, with a response or without. Of several calls the first one counts.
+  /// Notes that the request ends, with or without a response. Only the first call counts.
   mutating func ends(_ told: Told) -> Step { move(.over(told)) { _ in true } }
 
   mutating func clientLeaves() -> Action {
@@ -158,7 +159,7 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// The response has been handed to the socket.
+  /// Returns what to do when the response has been handed to the socket.
   func answerSent() -> Action {
     switch phase {
     case .passedOn: .pass

@@ -5,8 +5,8 @@ final class BrotliEngine: CodingEngine {
   private let encoder: OpaquePointer
 
   init(_ effort: ContentEncoder.Effort) throws(CodingError) {
-    // The memory grows with the window: a window of 4 MiB (22) needs 22 MiB, and source code becomes less than 1 % smaller than
-    // with this one.
+    // The memory grows with the window: a window of 4 MiB (22) needs 22 MiB, and makes source code less than 1 % smaller than the
+    // window chosen here.
     let (quality, windowBits): (UInt32, UInt32) =
       switch effort {
       case .stored: (5, 19)
@@ -36,7 +36,7 @@ final class BrotliEngine: CodingEngine {
     let goesOn = left > 0 || BrotliEncoderHasMoreOutput(encoder) != 0
     return CodingStep(
       taken: input.count - left, written: room.count - free,
-      // Brotli has no error numbers: the memory was exhausted.
+      // Brotli has no error numbers. It fails only when memory is exhausted.
       outcome: isRight == 0 ? .failed(0) : goesOn ? .goesOn : .isDone)
   }
 }

@@ -1,10 +1,10 @@
 /// What a compressor does with its input.
 enum CodingWish {
-  /// Takes it in; the output may be delayed.
+  /// Takes the input; the output may be delayed.
   case take
-  /// Takes it in, and writes everything so far.
+  /// Takes the input, and writes the output of all input so far.
   case flush
-  /// Takes it in as the last input, and ends the output.
+  /// Takes the input as the last one, and ends the output.
   case finish
 }
 
@@ -14,13 +14,13 @@ struct CodingStep {
     /// The library has to be called again, with the rest of the input and the same wish.
     case goesOn
     case isDone
-    /// It failed, with the library's error number.
+    /// The library failed, with its error number.
     case failed(Int)
   }
 
   /// The bytes of the input that were taken in.
   var taken: Int
-  /// The bytes that were written into the room.
+  /// The bytes that were written into the memory for the output.
   var written: Int
   var outcome: Outcome
 }

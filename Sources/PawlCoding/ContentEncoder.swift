@@ -12,10 +12,10 @@ package enum CodingError: Error, Hashable, Sendable {
 
 /// Compresses one content, piece by piece. Not Sendable; used by one thread at a time.
 ///
-/// The same input gives the same output however it is cut into pieces, for the same coding, effort and places of flushes: the
-/// library gets it in blocks of ``blockSize`` bytes, and the rest at a flush or the end. The table has the memory, including the
-/// block, measured on 4 MB of text, of random bytes and of both with the libraries of Debian 12. For content below 64 KiB, Brotli
-/// needs half of it.
+/// With the same coding, effort and positions of flushes, the same input gives the same output, however it is cut into pieces. To
+/// ensure this, the library gets the input in blocks of ``blockSize`` bytes, and the rest at a flush or at the end. The table
+/// shows the memory of one encoder, including its block, measured on 4 MB of text, of random bytes and of both with the libraries
+/// of Debian 12. For content below 64 KiB, Brotli needs half of that.
 ///
 /// | | gzip | Brotli | zstd |
 /// |---|---|---|---|
@@ -110,7 +110,8 @@ package final class ContentEncoder {
       var step = CodingStep(taken: 0, written: 0, outcome: .isDone)
       output.append(addingCapacity: Self.roomSize) { span in
         span.withUnsafeMutableBufferPointer { bytes, count in
-          // The room always has this size, whatever the capacity of the array: the output must not depend on the caller.
+          // The memory for the output always has this size, whatever the capacity of the array, because the output must not
+          // depend on the caller.
           let room = UnsafeMutableBufferPointer(rebasing: bytes[count..<count + Self.roomSize])
           step = engine.step(rest, wish, room)
           count += step.written

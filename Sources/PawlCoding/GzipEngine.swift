@@ -32,7 +32,7 @@ final class GzipEngine: CodingEngine {
       case .flush: Z_SYNC_FLUSH
       case .finish: Z_FINISH
       }
-    // Safe: zlib writes only to the room. Both lengths fit into 32 bits.
+    // Safe: zlib writes only to `room`. Both lengths fit into 32 bits.
     stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
     stream.pointee.avail_in = UInt32(input.count)
     stream.pointee.next_out = room.baseAddress
@@ -42,7 +42,7 @@ final class GzipEngine: CodingEngine {
     let outcome: CodingStep.Outcome =
       switch code {
       case Z_STREAM_END: .isDone
-      // Nothing was left to write: the call before had filled its room exactly.
+      // Nothing was left to write, because the call before had filled its memory exactly.
       case Z_BUF_ERROR where wish != .finish: .isDone
       case Z_OK: isFull || wish == .finish ? .goesOn : .isDone
       default: .failed(Int(code))

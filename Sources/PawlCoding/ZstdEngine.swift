@@ -44,6 +44,6 @@ final class ZstdEngine: CodingEngine {
     return CodingStep(taken: source.pos, written: target.pos, outcome: outcome)
   }
 
-  /// zstd returns an error as its negative number, in a size.
+  /// zstd returns an error as its negative number, in a value of type `size_t`.
   private static func number(_ code: Int) -> Int { -code }
 }

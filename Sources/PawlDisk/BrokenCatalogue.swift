@@ -2,7 +2,8 @@ import CLinux
 import PawlLoop
 package import PawlObserve
 
-/// Handles corrupt catalogues: they are marked while pawl runs, and moved aside at the next start.
+/// Handles corrupt catalogues. A catalogue that is found corrupt while pawl runs is marked; the next start moves it aside (renames
+/// it).
 package enum BrokenCatalogue {
   /// Returns the path of the file that marks the catalogue of this directory as corrupt.
   package static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
@@ -19,7 +20,7 @@ package enum BrokenCatalogue {
     return number
   }
 
-  /// Makes the mark, so that the next start moves the catalogue aside. Blocking.
+  /// Creates the file that marks the catalogue as corrupt, so that the next start moves the catalogue aside. Blocking.
   package static func markBroken(in directory: String, _ events: EventLog) {
     do throws(StoreError) {
       close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))

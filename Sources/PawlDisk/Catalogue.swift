@@ -4,8 +4,9 @@ package import PawlObserve
 
 /// The only writer of a catalogue: a thread that commits all changes since its last commit as one transaction.
 ///
-/// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A failed commit is repeated
-/// within a second. A catalogue that is found corrupt is not written any more, and is moved aside at the next start.
+/// A commit survives `kill -9` (`synchronous=NORMAL`); a durable commit also survives a power cut (`synchronous=FULL`). A failed
+/// commit is repeated within a second. A catalogue that is found corrupt is not written any more, and is moved aside at the next
+/// start.
 package final class Catalogue: @unchecked Sendable {
   // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
   private let database: Database
@@ -31,7 +32,7 @@ package final class Catalogue: @unchecked Sendable {
     var dirty: [any ChangeSource] = []
     var completions: [@Sendable (Bool) -> Void] = []
     var wantsDurable = false
-    /// When the next commit is due, monotonic nanoseconds; `.max` without work.
+    /// When the next commit is due, in monotonic nanoseconds; `.max`: there is nothing to commit.
     var due = UInt64.max
     var isClosing = false
     var isClosed = false
@@ -39,10 +40,11 @@ package final class Catalogue: @unchecked Sendable {
 
   /// The longest time that a change of a source waits for its commit, in nanoseconds.
   static var linger: UInt64 { 50_000_000 }
-  /// How long submitted changes wait for others if no caller waits for the commit, in nanoseconds.
+  /// How long submitted changes wait for more changes, so that one commit records all of them, if no caller waits for the commit;
+  /// in nanoseconds.
   package static var pace: UInt64 { 4_000_000 }
-  /// After a commit with at least `crowd` waiting callers the next one comes `gathering` nanoseconds later. More callers are about
-  /// to come then, and one commit for all costs little more than one commit for each.
+  /// If at least `crowd` callers waited for a commit, the next commit comes `gathering` nanoseconds later or after that. More
+  /// callers are about to come then, and one commit for many callers costs little more than a commit for one caller.
   private static var crowd: Int { 4 }
   private static var gathering: UInt64 { 4_000_000 }
   private static var second: UInt64 { 1_000_000_000 }
@@ -51,9 +53,10 @@ package final class Catalogue: @unchecked Sendable {
   private static var failurePause: UInt64 { 250_000_000 }
 
   /// - Parameters:
-  ///   - onBatch: called before the submitted changes are taken, and returns more changes; it must not call the catalogue.
-  ///   - onCommit: called when these are committed.
-  ///   - onTick: called about once a second; must not block. All three run on the catalogue's thread.
+  ///   - onBatch: called before submitted changes are taken for a commit; returns more changes for the same commit. It must not
+  ///     call the catalogue.
+  ///   - onCommit: called when such a commit has succeeded.
+  ///   - onTick: called about once a second; must not block. All three closures run on the catalogue's thread.
   package init(
     _ database: Database, directory: String, events: EventLog,
     onBatch: @escaping @Sendable () -> (any RowChanges)? = { nil },
@@ -90,8 +93,8 @@ package final class Catalogue: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Submits changes, which are recorded soon. `completion` runs on the catalogue's thread after the commit; `true`: it succeeded.
-  /// If the catalogue is closed it runs at once, with `false`.
+  /// Submits changes, which are recorded soon. `completion` runs on the catalogue's thread after the commit, with `true` if the
+  /// commit succeeded. If the catalogue is closed, `completion` runs at once, with `false`.
   package func submit(
     _ changes: (any RowChanges)?, durably: Bool = false, isUrgent: Bool = false,
     then completion: (@Sendable (Bool) -> Void)? = nil
@@ -105,7 +108,7 @@ package final class Catalogue: @unchecked Sendable {
     if !isTaken { completion?(false) }
   }
 
-  /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
+  /// Asks `source` for its changes at the next commit, which is due within 50 ms, or within 4 ms if `soon`.
   package func noteDirty(_ source: any ChangeSource, soon: Bool) {
     update { state in
       state.dirty.append(source)
@@ -113,10 +116,12 @@ package final class Catalogue: @unchecked Sendable {
     }
   }
 
-  /// Makes the next commit come soon, because a dirty source has more to record than should wait 50 ms.
+  /// Makes the next commit due within 4 ms, because a source (``noteDirty(_:soon:)``) has so many changes that they should not wait
+  /// 50 ms.
   package func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
 
-  /// Records the changes of `source` at once, then runs `completion` on the catalogue's thread.
+  /// Records the changes of `source` at once, then runs `completion` on the catalogue's thread, with `true` if the commit
+  /// succeeded.
   package func record(
     _ source: any ChangeSource, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
   ) {
@@ -129,8 +134,8 @@ package final class Catalogue: @unchecked Sendable {
     if !isTaken { completion(false) }
   }
 
-  /// Waits until all changes submitted so far are committed; `false`: that failed. Blocking: never on a loop or the catalogue's
-  /// thread.
+  /// Waits until all changes submitted so far are committed; `false`: the commit failed. Blocking: do not call this on a loop or on
+  /// the catalogue's thread.
   @discardableResult
   package func barrier(durably: Bool = false) -> Bool {
     let done = DispatchedResult()
@@ -138,7 +143,7 @@ package final class Catalogue: @unchecked Sendable {
     return done.wait()
   }
 
-  /// Commits the rest durably and ends the thread.
+  /// Commits the waiting changes durably and ends the thread.
   package func close() {
     update { state in
       state.isClosing = true
@@ -146,7 +151,8 @@ package final class Catalogue: @unchecked Sendable {
     }
     thread?.join()
     thread = nil
-    // After this the next start has to read one file only. If it fails, the next start reads the write-ahead log, too.
+    // After a checkpoint the next start has to read one file only. If the checkpoint fails, the next start reads the write-ahead
+    // log, too.
     do throws(StoreError) {
       try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     } catch {
@@ -166,7 +172,7 @@ package final class Catalogue: @unchecked Sendable {
     body(&state)
     let isNews = state.due < before || state.isClosing
     pthread_mutex_unlock(mutex)
-    // Only after the mutex is free; otherwise the thread would wake up just to wait for it.
+    // Signal only after the mutex is unlocked; otherwise the thread would wake up and wait for the mutex.
     if isNews { pthread_cond_signal(arrived) }
     return true
   }
@@ -270,7 +276,8 @@ package final class Catalogue: @unchecked Sendable {
     events.log(.notice, "catalogue-recovered", ["path": directory, "kept": "\(count)"])
   }
 
-  /// Keeps the changes of a failed commit for the next try, or abandons a catalogue that is corrupt or has too many of them.
+  /// Keeps the changes of a failed commit for the next try, or abandons the catalogue if it is corrupt, or if more than
+  /// `retryLimit` changes wait.
   private func giveUp(_ changes: [any RowChanges], on error: StoreError) {
     let kept = changes.compacted()
     let count = kept.reduce(0) { $0 + $1.count }
@@ -284,7 +291,8 @@ package final class Catalogue: @unchecked Sendable {
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
   }
 
-  /// Stops recording for good. The next start finds the mark and begins with an empty catalogue.
+  /// Stops recording until the process ends. The next start finds the mark (``BrokenCatalogue``) and begins with an empty
+  /// catalogue.
   private func abandon(_ error: StoreError) {
     events.log(.error, "catalogue-lost", ["why": "\(error)", "path": directory])
     isBroken = true

@@ -3,7 +3,7 @@ package enum CatalogueSchema {
   /// `PRAGMA application_id`: "pawl".
   static let applicationID: Int64 = 0x7061_776c
 
-  /// Makes these tables in a new file. Returns whether the file was new.
+  /// Creates `tables` in a new file. Returns whether the file was new.
   /// - Throws: ``StoreError/foreignSchema`` for a file of another version or program.
   package static func prepare(_ database: Database, tables: String, version: Int64) throws(StoreError) -> Bool {
     try database.execute("PRAGMA journal_mode = WAL")
@@ -24,7 +24,7 @@ package enum CatalogueSchema {
     return false
   }
 
-  /// Returns a number from the table `meta`; `nil`: there is none of this name.
+  /// Returns a number from the table `meta`; `nil`: there is no number with this name.
   package static func meta(_ database: Database, _ name: String) throws(StoreError) -> Int64? {
     try database.integer("SELECT value FROM meta WHERE name = '\(name)'")
   }

@@ -5,7 +5,7 @@ package final class Database {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens or creates the file; `isReader` connections cannot write.
+  /// Opens the file, or creates it. A connection with `isReader` cannot write, and does not create the file.
   package init(path: String, isReader: Bool) throws(StoreError) {
     var opened: OpaquePointer?
     let flags = (isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
@@ -33,7 +33,7 @@ package final class Database {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
-  /// Returns the prepared statement for this text, which is made only once.
+  /// Returns the prepared statement for this text. It is prepared at the first call, and kept.
   package func statement(_ sql: String) throws(StoreError) -> Statement {
     if let known = statements[sql] { return known }
     var prepared: OpaquePointer?
@@ -50,7 +50,7 @@ package final class Database {
     try statement(sql).run(values)
   }
 
-  /// Returns the first column of the first row as an integer; `nil`: there is no row, or it is NULL.
+  /// Returns the first column of the first row as an integer; `nil`: there is no row, or the column is NULL.
   package func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
     let statement = try statement(sql)
     defer { statement.reset() }
@@ -66,8 +66,8 @@ package enum SQLValue {
   case blob([UInt8])
   case text([UInt8])
 
-  /// An offset or a length. All of these are below 2^63 in pawl; larger values become `Int64.max`, such as the "everywhere" of a
-  /// tag.
+  /// An offset or a length. In pawl these are below 2^63. A larger value is stored as `Int64.max`, such as the `.max` of a tag that
+  /// is valid for all bytes.
   package static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
   /// All 64 bits of a digest or a hash.
   package static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
@@ -110,7 +110,7 @@ package final class Statement {
     while try step() {}
   }
 
-  /// Goes to the next row. `false`: there is none.
+  /// Goes to the next row. `false`: there are no more rows.
   package func step() throws(StoreError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -125,9 +125,9 @@ package final class Statement {
     sqlite3_clear_bindings(handle)
   }
 
-  /// Returns an integer of the row; 0 for NULL. Columns count from 0.
+  /// Returns the integer in this column of the current row; 0 for NULL. The first column is 0.
   package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
-  /// Returns an integer of the row; `nil` for NULL.
+  /// Returns the integer in this column of the current row; `nil` for NULL.
   package func optionalInteger(_ column: CInt) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
   }

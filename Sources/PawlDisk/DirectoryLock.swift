@@ -2,12 +2,12 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// Keeps a second process out of the directory of a store: `flock(2)` on its file `lock`. The file itself stays when pawl ends, and
-/// has no meaning without the lock.
+/// Keeps a second process out of the directory of a store, by `flock(2)` on the file `lock` in it. The file stays when pawl ends:
+/// only the lock has a meaning, not the file.
 package final class DirectoryLock: Sendable {
   private let descriptor: Locked<CInt>
 
-  /// Locks the directory, which is made if it is missing.
+  /// Locks the directory; creates it if it is missing.
   /// - Throws: ``StoreError/inUse(path:)`` while another process has the lock.
   package init(_ path: String) throws(StoreError) {
     try Files.makeDirectories(path)

@@ -1,8 +1,8 @@
 import PawlBase
 import PawlLoop
 
-/// The limits of a store on disk: `max-size` for all that it stores, and `min-free` left on the file system. Room is reserved
-/// before bytes come, so that a burst cannot exceed the limits.
+/// The limits of a store on disk: at most `max-size` bytes in the store, and at least `min-free` bytes free on the file system.
+/// Space is reserved before bytes come, so that a burst cannot exceed the limits.
 package final class DiskBudget: Sendable {
   private struct State {
     /// Bytes on disk, with ``objectOverhead`` for each object.
@@ -11,13 +11,13 @@ package final class DiskBudget: Sendable {
     var reserved: UInt64 = 0
     /// Bytes free on the file system at the last check; `nil`: not checked yet.
     var free: UInt64?
-    /// Bytes reserved or written since that check.
+    /// Bytes reserved or written since the last check of the file system.
     var granted: UInt64 = 0
   }
 
   /// The most bytes that the store may occupy.
   package let maxSize: UInt64
-  /// Bytes that are left free on the file system.
+  /// The bytes that the store leaves free on the file system.
   package let minFree: UInt64
   private let state = Locked(State())
 
@@ -32,7 +32,7 @@ package final class DiskBudget: Sendable {
   /// Bytes that are reserved and not written yet.
   package var reserved: UInt64 { state.withLock { $0.reserved } }
 
-  /// Reserves all of `bytes`, or none. `false`: there is no room; none is made.
+  /// Reserves `bytes` bytes, or nothing. `false`: there is not enough space. This does not evict anything.
   package func reserve(_ bytes: UInt64) -> Bool {
     state.withLock { state in
       guard Self.shortfall(state, self, bytes) == 0 else { return false }
@@ -42,7 +42,7 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Reserves as much of `bytes` as there is room for. Returns how much that is.
+  /// Reserves as many of `bytes` bytes as there is space for. Returns the reserved number.
   package func reserve(upTo bytes: UInt64) -> UInt64 {
     state.withLock { state in
       let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
@@ -87,7 +87,7 @@ package final class DiskBudget: Sendable {
   /// Counts bytes that are on disk already.
   package func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
 
-  /// Counts bytes that were just written without a reservation: the room that was free at the last check is less by them.
+  /// Counts bytes that were just written without a reservation. They reduce the space that was free at the last check.
   package func chargeWritten(_ bytes: UInt64) {
     state.withLock { state in
       state.used += bytes
@@ -101,12 +101,13 @@ package final class DiskBudget: Sendable {
       state.used -= min(bytes, state.used)
       let granted = min(bytes, state.granted)
       state.granted -= granted
-      // Otherwise room would be made for the same bytes again and again until the next check of the file system.
+      // Without this, bytes would be evicted again and again for the same shortfall, until the next check of the file system.
       state.free = state.free.map { Self.saturatingSum($0, bytes - granted) }
     }
   }
 
-  /// Sets the free bytes of the file system, as just read. Reserved bytes that are not written yet will still use up some of them.
+  /// Sets the free bytes of the file system, as just read. Reserved bytes that are not written yet will still use up some of the
+  /// free bytes.
   package func noteFree(_ bytes: UInt64) {
     state.withLock { state in
       state.free = bytes
@@ -120,8 +121,8 @@ package final class DiskBudget: Sendable {
   }
 }
 
-/// The bytes of a budget that one file occupies. For a dropped file they are given back when this is deallocated, after its last
-/// descriptor is closed.
+/// The bytes of a budget that one file occupies. If the file was dropped (``drop()``), they are given back when this object is
+/// deallocated, after the last descriptor of the file is closed.
 package final class DiskCharge: Sendable {
   private struct State {
     var bytes: UInt64
@@ -144,7 +145,7 @@ package final class DiskCharge: Sendable {
     state.withLock { $0.bytes += bytes }
   }
 
-  /// Counts bytes of the file that were on disk, but not known yet.
+  /// Counts bytes of the file that were on disk already, but were not counted yet.
   package func add(_ bytes: UInt64) {
     budget.charge(bytes)
     state.withLock { $0.bytes += bytes }

@@ -1,13 +1,13 @@
 import CLinux
 
-/// A result that one thread sets, once, and another waits for.
+/// A result that one thread sets once, and for which another thread waits.
 package final class DispatchedResult: @unchecked Sendable {
   // Safe: `value` is touched with `mutex` held.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let said = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var value: Bool?
 
-  /// Makes it without a result.
+  /// Makes an object without a result.
   package init() {
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -22,7 +22,7 @@ package final class DispatchedResult: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Sets the result. From any thread.
+  /// Sets the result. May be called on any thread.
   package func set(_ result: Bool) {
     pthread_mutex_lock(mutex)
     value = result

@@ -2,14 +2,13 @@ import PawlBase
 package import PawlLoop
 package import PawlObserve
 
-/// Limits events about failures that may come by the thousand: each kind is logged once a minute, or in another time. From any
-/// thread.
+/// Limits how many events about failures are logged: each kind once a minute, or once in another time. May be called on any thread.
 package final class FailureLog: Sendable {
   /// The time in which each kind is logged once.
   private let pause: Duration
-  /// The most kinds that are remembered; others are not logged meanwhile.
+  /// The most kinds that are remembered. While there are so many, events of other kinds are not logged.
   package static let limit = 64
-  /// How many of a kind are logged in one ``pause`` if each of them is about another thing, such as a file.
+  /// How many events of one kind are logged in one ``pause`` if each is about a different thing, such as a different file.
   package static let few = 16
 
   private struct Entry {
@@ -30,8 +29,9 @@ package final class FailureLog: Sendable {
   /// Decides whether an event is logged.
   /// - Parameters:
   ///   - kind: the kind of the event.
-  ///   - most: events of the kind that are logged in one ``pause``, counted from the first of them.
-  /// - Returns: `nil`: do not log this event. Otherwise how many of its kind were left out since the last one that was logged.
+  ///   - most: the most events of this kind that are logged in one ``pause``. A pause begins with the first logged event.
+  /// - Returns: `nil`: do not log this event. Otherwise the number of events of this kind that were not logged since the last
+  ///   logged one.
   package func due(_ kind: String, atMost most: Int = 1) -> Int? {
     let now = clock.now()
     return said.withLock { said in

@@ -1,7 +1,7 @@
 import CLinux
 
-/// Blocking file calls. Each repeats a call after `EINTR`, and throws the error of the kernel. Never on a loop, except for
-/// `writeAll` and `write` (into the page cache).
+/// Blocking file calls. Opening, reading and writing are repeated after `EINTR`; errors of the kernel are thrown. Do not make these
+/// calls on a loop, except `writeAll` and `write`, which write into the page cache.
 package enum Files {
   /// Returns the text of the C library for an error number.
   package static func text(of errno: CInt) -> String {
@@ -10,7 +10,7 @@ package enum Files {
     return String(cString: message)
   }
 
-  /// Returns the error of the call that has just failed; ``StoreError/full`` if the disk or a quota has no room.
+  /// Returns the error of the call that has just failed; ``StoreError/full`` if the disk or a quota has no space.
   package static func failure(_ call: String, _ path: String) -> StoreError {
     let code = pawl_errno()
     return code == ENOSPC || code == EDQUOT || code == EFBIG ? .full : .system(call: call, path: path, errno: code)
@@ -25,7 +25,7 @@ package enum Files {
     }
   }
 
-  /// Makes the directory and those above it, with mode 0700. Directories that exist are not changed.
+  /// Creates the directory and all missing directories above it, with mode 0700. Directories that exist are not changed.
   package static func makeDirectories(_ path: String) throws(StoreError) {
     if mkdir(path, 0o700) == 0 || pawl_errno() == EEXIST { return }
     guard pawl_errno() == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
@@ -92,7 +92,7 @@ package enum Files {
     }
   }
 
-  /// Writes the pieces one behind the other, usually with one system call. Throws as ``writeAll(_:_:at:)`` does.
+  /// Writes the pieces one after the other, usually with one system call. Throws as ``writeAll(_:_:at:)`` does.
   package static func writeAll(
     _ descriptor: CInt, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
     _ third: UnsafeRawBufferPointer, at offset: UInt64
@@ -101,7 +101,7 @@ package enum Files {
     var vectors = pieces.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
     var done = max(0, pwritev(descriptor, &vectors, CInt(vectors.count), off_t(offset)))
     var start = offset
-    // Write what is left, if anything. An error is repeated and thrown here.
+    // Write the bytes that `pwritev` has not written, if any. If it has failed, the same error comes again here, and is thrown.
     for piece in pieces {
       let skipped = min(done, piece.count)
       done -= skipped
@@ -136,7 +136,7 @@ package enum Files {
   /// Whether there is a file or directory of this name.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Whether it is a regular file without content.
+  /// Whether the path names a regular file of 0 bytes.
   package static func isEmpty(_ path: String) -> Bool {
     var found = stat()
     return lstat(path, &found) == 0 && found.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && found.st_size == 0

@@ -1,9 +1,9 @@
 import CLinux
 import PawlLoop
 
-/// Identifies the run of the kernel, the mount of the file system, and the files of a cache. If all are the same as before, all
-/// that was written to the files is still there, even if it was never synced: only the process has ended. A cache that was copied,
-/// or restored from a copy, has other files.
+/// Identifies the run of the kernel, the mount of the file system, and the files of a cache. If all of them are the same as at
+/// pawl's last start, every byte that was written to the files is still there, even if it was never synced, because only the
+/// process has ended since. A cache that was copied, or restored from a copy, has different files.
 package struct KernelRun: Equatable {
   private let boot: ObjectID
   /// The unique number of the mount, which the kernel never uses again.
@@ -11,13 +11,13 @@ package struct KernelRun: Equatable {
   private let directory: Birth
   private let catalogue: Birth
 
-  /// Identifies a file. Inode numbers of removed files are used again, but not with the same time of birth.
+  /// Identifies a file. The inode number of a removed file may be used again, but not with the same time of creation.
   private struct Birth: Equatable {
     let inode: UInt64
     let nanoseconds: UInt64
   }
 
-  /// Reads the identity. `nil`: the kernel does not tell it for certain.
+  /// Reads the identity. `nil`: the kernel does not report all parts of it.
   /// - Parameter file: the catalogue, which lies in the directory.
   package init?(of path: String, file: String) throws(StoreError) {
     guard let found = Self.look(path), let other = Self.look(file) else { return nil }
@@ -25,14 +25,14 @@ package struct KernelRun: Equatable {
     boot = try Self.runningBoot()
   }
 
-  /// Returns the kernel's identifier of its run.
+  /// Returns the identifier that the kernel has made for its present run.
   package static func runningBoot() throws(StoreError) -> ObjectID {
     let path = "/proc/sys/kernel/random/boot_id"
     let file = OwnedDescriptor(adopting: try Files.open(path, O_RDONLY))
     var text = [UInt8](repeating: 0, count: 64)
     let count = read(file.raw, &text, text.count)
     let digits = text.prefix(max(0, count)).filter { $0 != 0x2d && $0 > 0x20 }
-    // If the kernel does not tell it, each run is taken as a new one: only what was synced counts.
+    // If the kernel reports no identifier, each start of pawl counts as a new run of the kernel, in which only synced bytes count.
     return ObjectID(hex: digits) ?? ObjectID.make()
   }
 
@@ -45,11 +45,13 @@ package struct KernelRun: Equatable {
     return (mount, Birth(inode: status.stx_ino, nanoseconds: born))
   }
 
-  /// `STATX_MNT_ID_UNIQUE` (since Linux 6.8), and the offset of `stx_mnt_id`: the headers of the C library may be older.
+  /// `STATX_MNT_ID_UNIQUE` (since Linux 6.8), and the offset of `stx_mnt_id`. They are defined here because the headers of the C
+  /// library may be older.
   private static let uniqueMount: UInt32 = 0x4000
   private static let mountOffset = 0x90
 
-  /// Whether the catalogue was last opened in the same run, with the same files. Then records the present run.
+  /// Returns whether the catalogue was last opened in the same run of the kernel, with the same files. Also records the present
+  /// run.
   package static func isUnchanged(_ run: KernelRun?, in database: Database) throws(StoreError) -> Bool {
     let facts: KeyValuePairs = [
       "boot_high": run?.boot.high, "boot_low": run?.boot.low, "mount": run?.mount,

@@ -14,8 +14,8 @@ package struct ObjectID: Hashable, Sendable {
     return ObjectID(high: high, low: low)
   }
 
-  /// Parses 32 lower-case hexadecimal digits; `nil`: anything else. A name has one spelling only, so upper case is refused, which
-  /// `hexValue` accepts.
+  /// Parses 32 lower-case hexadecimal digits; `nil`: the text is anything else. Each name has exactly one spelling, so upper-case
+  /// digits, which `hexValue` accepts, are refused.
   package init?(hex: some Collection<UInt8>) {
     guard hex.count == 32 else { return nil }
     var halves: (UInt64, UInt64) = (0, 0)
@@ -43,7 +43,7 @@ package struct ObjectID: Hashable, Sendable {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }
 
-  /// The name as 32 lower-case hexadecimal digits, which is the name of the body's file.
+  /// The name as 32 lower-case hexadecimal digits. The body's file has this name.
   package var hex: String {
     String(unsafeUninitializedCapacity: 32) { text in
       for index in 0..<32 {

@@ -1,23 +1,25 @@
 import CLinux
 
-/// An error of a store. It never concerns readers that have their bytes already.
+/// An error of a store. Clients that read bytes which are already stored are not affected.
 package enum StoreError: Error, Hashable, Sendable {
   /// Another process has the directory of the store.
   case inUse(path: String)
-  /// The budget, the file system or a quota has no room: stop storing and stream.
+  /// The budget, the file system or a quota has no space. The caller stops storing; a response still goes on to the client.
   case full
-  /// The body was dropped or failed while it was written.
+  /// The body or the upload was removed, or marked as failed, while bytes were written to it; or the pool has stopped.
   case dropped
-  /// More bytes than the body's total.
+  /// More bytes came than the total length of the body.
   case beyondTotal
-  /// The bytes that should replace lost ones have another hash, and so are other content. The bytes stay lost.
+  /// The bytes that should replace lost ones do not have the recorded hash, so they are different content. The lost bytes are not
+  /// replaced.
   case differs
   /// A system call failed.
   case system(call: String, path: String, errno: CInt)
   /// SQLite failed with this extended result code.
   case catalogue(code: CInt, message: String)
 
-  /// Whether the process only lacked a resource for a moment, so that the file is not at fault.
+  /// Whether the call failed only because it was interrupted, or the process was short of descriptors or memory for a moment. The
+  /// file itself may be fine.
   package var isOfThisMoment: Bool {
     guard case .system(_, _, let errno) = self else { return false }
     return [EMFILE, ENFILE, ENOMEM, EINTR].contains(errno)
@@ -32,7 +34,7 @@ package enum StoreError: Error, Hashable, Sendable {
 
   /// The code for a schema of another version: SQLITE_FORMAT, which SQLite itself does not use any more.
   package static let foreignSchema: CInt = 24
-  /// The code for a commit that failed for a reason that is logged: SQLITE_ERROR.
+  /// The code for a commit that failed (SQLITE_ERROR). The reason is in the log.
   package static let failedCommit: CInt = 1
   /// The code for a damaged file: SQLITE_CORRUPT.
   package static let corrupt: CInt = 11

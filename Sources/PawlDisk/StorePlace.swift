@@ -2,11 +2,12 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// The path of the directory of a store. The directory may be moved while pawl has it open; new settings then have the new path.
+/// The path of the directory of a store. The directory may be moved while pawl has it open; the new settings then contain the new
+/// path.
 package final class StorePlace: Sendable {
   private let place: Locked<String>
 
-  /// Makes the place of a store at this path.
+  /// Makes an object with this path.
   package init(_ path: String) { place = Locked(path) }
 
   /// The present path.

@@ -1,24 +1,24 @@
 package import PawlHTTP
 
-/// What a response to a resumption request is good for.
+/// What may be done with the response to a resumption request.
 package enum Continuation: Hashable, Sendable {
   /// A 206 that continues the same bytes; its first byte belongs at `from`. The overlap is compared, the rest appended. The 206
   /// may end before all missing bytes have come (``RepresentationIdentity/rangeEnd(of:)``); then the rest is requested again.
   case append(from: UInt64)
-  /// A 200 with the same identity: it is compared with what is held from byte zero, and the rest is appended. If a byte differs,
-  /// or the 200 ends before what is held, it is another body.
+  /// A 200 with the same identity. Its content is compared with the held bytes from byte zero on, and the rest is appended. If a
+  /// byte differs, or the content ends before the held bytes do, it is another body.
   case replay
-  /// The origin has other bytes now, or none. None of them may be joined to what is held.
+  /// The origin has different bytes now, or none. No byte of the response may be joined to the held bytes.
   case changed(ContentChange)
-  /// The response says nothing about the bytes: back off, then decide again.
+  /// The response says nothing about the bytes. The caller waits, then decides again.
   case tryAgain
-  /// The rest cannot be fetched by range: set ``ResumeProgress/originRefusesRanges`` and decide again.
+  /// The rest cannot be fetched by range. The caller sets ``ResumeProgress/originRefusesRanges`` and decides again.
   case rangesRefused
   /// All bytes were held already.
   case complete
 }
 
-/// In what a response differs from the identity; the raw value is the word of the event log.
+/// How a response differs from the identity of the body that it should continue; the raw value is the word in the event log.
 package enum ContentChange: String, CaseIterable, Hashable, Sendable {
   case otherTag = "other-tag"
   case otherDate = "other-date"
@@ -42,14 +42,14 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Judges the response to the request of ``decideResume(held:spanStart:prefix:identity:progress:)``. Bytes of two representations
-/// are never joined: only what is proven the same is appended or compared.
+/// are never joined: only bytes that are proven to continue the held bytes are appended.
 ///
 /// - Parameters:
-///   - asked: the request.
+///   - asked: the decision by which the request was made.
 ///   - answer: the head of the response.
 ///   - framing: of the response (RFC 9112 §6.3).
-///   - canReplay: `false` for a span that begins in the middle of the representation while bytes below it are missing. A 200
-///     from an origin that ignored the range cannot be used then, and counts as ``Continuation/rangesRefused``.
+///   - canReplay: `false` for a span that begins in the middle of the representation while earlier bytes are missing. A 200 from
+///     an origin that ignored the range cannot be used then, and counts as ``Continuation/rangesRefused``.
 ///   - isOtherNode: whether the response comes from another URL of the upstream, which may have its own validators for the same
 ///     bytes. A 200 is then compared byte by byte, whatever its validators are.
 package func judgeContinuation(
@@ -67,11 +67,11 @@ package func judgeContinuation(
     let verdict = judgeWhole(identity, answer, framing, comparesValidators: !isOtherNode)
     return verdict == .replay && !canReplay ? .rangesRefused : verdict
   case 206:
-    // The plain request had no Range: (Hygiene, "206 unasked").
+    // The plain request had no `Range`, so a 206 to it is not used (Hygiene, "206 unasked").
     guard let wanted else { return .tryAgain }
     return isContinuation(identity, from: wanted.from, answer, framing) ? .append(from: wanted.from) : .rangesRefused
   case 304, 412:
-    // A plain request has no condition: such a status proves no change.
+    // A plain request has no condition, so such a status does not prove that the representation has changed.
     return wanted == nil ? .tryAgain : .rangesRefused
   case 416:
     guard let wanted else { return .changed(.refused) }
@@ -86,7 +86,7 @@ package func judgeContinuation(
 }
 
 extension RepresentationIdentity {
-  /// The offset behind the last byte of a 206; `nil` when the response does not give its range.
+  /// The offset after the last byte of a 206; `nil` when the response does not give its range.
   package static func rangeEnd(of answer: ResponseHead) -> UInt64? { contentRange(answer.fields)?.range.end }
 }
 
@@ -106,8 +106,8 @@ private func isContinuation(
   switch identity.strongValidator {
   case .tag(let tag)?: return claimed.tag?.matchesStrongly(tag) == true
   case .date(let date, _)?:
-    // Beside a date the stored tag is weak or absent. A different tag, or a tag in one of the two only, means that the origin has
-    // changed.
+    // The strong validator is a date, so the stored tag is weak or absent. A different tag, or a tag in only one of the two
+    // responses, means that the representation has changed.
     let tagsAgree = identity.tag.map { tag in claimed.tag.map(tag.matchesWeakly) ?? false } ?? (claimed.tag == nil)
     return claimed.lastModified == date && tagsAgree
   case nil: return false
@@ -132,8 +132,8 @@ private func judgeWhole(
   return .replay
 }
 
-/// Whether a 416 says that nothing was missing. Where the length was unknown, this needs the same strong tag in the response: a
-/// body of other content may have the same length.
+/// Whether a 416 means that no byte was missing. Where the length was unknown, the 416 must also have the same strong tag,
+/// because a different body may have the same length.
 private func everythingIsHeld(_ identity: RepresentationIdentity, held: UInt64, _ answer: ResponseHead) -> Bool {
   guard let value = answer.fields.only(.contentRange), case .unsatisfied(let total?)? = ContentRange.parse(value),
     total == held

@@ -4,18 +4,18 @@ package import PawlHTTP
 package enum ContinuedHead: Equatable, Sendable {
   /// The new bytes may be stored for every client that may have the stored response.
   case agrees
-  /// As ``agrees``, but the freshness differs: from now on the stored response has this head.
+  /// Like ``agrees``, but the freshness differs: from now on the stored response has this head.
   case freshens(StoredHead)
-  /// The new bytes may not be given to every client that may have the stored response, or they describe another representation.
-  /// The raw value is the word of the event log.
+  /// The new bytes may not be given to every client that may have the stored response, or the response describes another
+  /// representation. The raw value is the word of the event log.
   case narrower(Narrowing)
 }
 
 /// Why a continuing response may be given to fewer clients than the first one; the raw value is the word of the event log.
 package enum Narrowing: String, CaseIterable, Hashable, Sendable {
-  /// Shared caches may not keep it (``Storability``).
+  /// The response must not be stored in a shared cache (``Storability``).
   case notStorable = "not-storable"
-  /// It is only for requests with these cookies, or no longer for all clients.
+  /// The response is only for requests with certain cookies, or no longer for all clients.
   case audience
   /// `Vary` differs.
   case vary
@@ -23,14 +23,14 @@ package enum Narrowing: String, CaseIterable, Hashable, Sendable {
   case otherMetadata = "other-metadata"
 }
 
-/// Judges a response that continues a stored body as if it were the first one. It answers another request, perhaps in another
-/// state of the session (RFC 9111 §3, §3.4).
+/// Judges a response that continues a stored body by the same rules as a first response. The new response answers another
+/// request, and meanwhile the user may have logged in or out (RFC 9111 §3, §3.4).
 ///
 /// A 206 need not repeat the fields of the representation (RFC 9110 §15.3.7): a missing field keeps its stored value. If the 206
 /// has any field about freshness, only its own fields about freshness and audience count.
 ///
 /// - Parameters:
-///   - request: as it was sent to the origin, without range and conditions.
+///   - request: the request as it was sent to the origin, without range and conditions.
 ///   - requestTime, responseTime: of the response; wall clock, seconds since 1970.
 package func judgeContinuedHead(
   of stored: StoredHead, by answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
@@ -39,7 +39,7 @@ package func judgeContinuedHead(
   let isPart = answer.status == 206
   if saysTheSame(answer.fields, stored.fields, isPart: isPart) { return .agrees }
   let fields = isPart ? overlaid(stored.fields, by: answer.fields) : answer.fields
-  // A response for clients to whom the origin confirms it may grow by a response to any of these clients.
+  // A stored response that the origin has to confirm for each client may be extended by a response to any of these clients.
   let isConfirmed = !stored.isForEverybody && stored.isNamedStrongly(by: answer.fields)
   switch Storability.decide(
     request: request, response: ResponseHead(status: stored.status, fields: fields), framing: .chunked, policy: policy,
@@ -63,7 +63,7 @@ package func judgeContinuedHead(
     directives.cacheControl != stored.cacheControl || directives.isTargeted != stored.isTargeted
       || fields.combined(.expires) != stored.fields.combined(.expires)
   else { return .agrees }
-  // The earlier bytes were sent for some clients only: a later response does not open them to all.
+  // The earlier bytes were sent for some clients only. A later response does not make them available to all clients.
   if isForEverybody, !stored.isForEverybody { return .agrees }
   let isRenewal = !isPart || answer.fields.lines.contains { freshnessFields.contains($0.name) }
   return .freshens(
@@ -78,7 +78,7 @@ private let decisive: [FieldName] = [
 
 private let spoken = FieldNameSet(decisive + [.setCookie])
 
-/// Whether none of these fields differs from the first response, which was judged already: the usual case.
+/// Whether none of the `decisive` fields differs from the first response, which was judged already. This is the usual case.
 private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bool {
   if isPart, !answer.mayContain(anyOf: spoken) { return true }
   guard !answer.contains(.setCookie) else { return false }
@@ -91,7 +91,7 @@ private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bo
   return true
 }
 
-/// Whether the directives and the date of expiry are the same: then the response is for fewer clients only because it has
+/// Whether the directives and the date of expiry are the same. If so, the response is for fewer clients only because it has
 /// expired.
 private func hasOnlyExpired(_ stored: StoredHead, _ fields: Fields) -> Bool {
   let directives = ResponseDirectives(fields)
@@ -111,8 +111,8 @@ private func overlaid(_ stored: Fields, by answer: Fields) -> Fields {
 }
 
 extension StoredHead {
-  /// Whether a request with these fields may fetch more of this response: the origin's response, if it is like the stored one,
-  /// may be stored with it.
+  /// Whether a request may fetch more of this response. It may if the origin's response to it, with the same fields as the stored
+  /// one, may be stored for the same clients.
   package func mayGrow(by request: RequestHead, policy: CachePolicy) -> Bool {
     if Self.isPlain(request.fields) { return true }
     let response = ResponseHead(status: status, fields: fields)
@@ -125,7 +125,7 @@ extension StoredHead {
     }
   }
 
-  /// Whether a request has nothing personal: its response may extend any stored response.
+  /// Whether a request has nothing personal, so that its response may extend any stored response.
   package static func isPlain(_ fields: Fields) -> Bool {
     !RequestFields.isPersonal(fields) && !RequestFields.hasOverride(fields) && !fields.contains(.cacheControl)
   }

@@ -23,7 +23,7 @@ package struct HeldBytes: Hashable, Sendable {
   /// How many bytes are held from 0 on, without a hole.
   package var prefix: UInt64 { contiguousEnd(from: 0) }
 
-  /// Adds a run. One that continues the last run, as in a fill, costs a comparison only.
+  /// Adds a run. If it continues the last run, as in a fill, this costs only a comparison.
   package mutating func insert(_ range: Range<UInt64>) {
     let added = range.clamped(to: 0..<Self.limit)
     guard !added.isEmpty else { return }
@@ -100,7 +100,8 @@ package struct HeldBytes: Hashable, Sendable {
     return intervals[index]
   }
 
-  /// Binary search: the index of the first run for which `isBeyond` holds. It has to hold for all runs after that one.
+  /// Finds the index of the first run for which `isBeyond` is true, by binary search. `isBeyond` must be true for all later runs,
+  /// too.
   private func firstIndex(where isBeyond: (Range<UInt64>) -> Bool) -> Int {
     var (low, high) = (0, intervals.count)
     while low < high {

@@ -1,17 +1,18 @@
 package import PawlHTTP
 
 /// Finds out whether the stored bytes of one request are also the response to another request. The origin is asked with the
-/// credentials of that other request: it confirms by its strong tag, or its response is compared with the stored bytes.
+/// credentials of that other request. It confirms the bytes by their strong tag, or the content of its response is compared with
+/// the stored bytes.
 package enum PrivateProof {
   /// The conditions to add to a plain request: `If-None-Match` with the origin's strong tag, or nothing without such a tag. A
-  /// date or a weak tag may be the same for all users of a page.
+  /// date or a weak tag is not used, because it may be the same for all users of a page.
   package static func conditions(for stored: StoredHead) -> [(FieldName, [UInt8])] {
     guard let tag = stored.validators.tag, !tag.isWeak else { return [] }
     return [(.ifNoneMatch, tag.bytes)]
   }
 
-  /// Whether the response says that the bytes belong to this request: a 304 with their strong tag (RFC 9110 §15.4.5;
-  /// RFC 9111 §4.3.4).
+  /// Whether the response confirms that the bytes belong to this request. Only a 304 with the strong tag of the bytes does
+  /// (RFC 9110 §15.4.5; RFC 9111 §4.3.4).
   package static func isProven(by answer: ResponseHead, _ stored: StoredHead) -> Bool {
     answer.status == 304 && stored.isNamedStrongly(by: answer.fields)
   }
@@ -28,8 +29,8 @@ package enum PrivateProof {
     return one.contentEncoding == two.contentEncoding && one.contentType == two.contentType
   }
 
-  /// The fields that describe the bytes. They are the same for every client; all other fields belong to the request they
-  /// answered.
+  /// The fields that describe the bytes. These fields are the same for every client; all other fields belong to the request that
+  /// the response answered.
   private static let describing = FieldNameSet([
     .contentType, .contentEncoding, .contentLanguage, .etag, .lastModified, .cacheControl, .cdnCacheControl, .expires,
     .vary, .date,
@@ -37,8 +38,8 @@ package enum PrivateProof {
 
   /// The head of the answer after a 304: the fields of the 304, and from the stored response those that describe the bytes.
   /// - Parameters:
-  ///   - request: of the client that gets the answer.
-  ///   - requestTime, responseTime: of the request to the origin; wall clock, seconds since 1970.
+  ///   - request: the request of the client that gets the answer.
+  ///   - requestTime, responseTime: the times of the request to the origin and of its response; wall clock, seconds since 1970.
   package static func head(
     of stored: StoredHead, confirmedBy answer: ResponseHead, for request: RequestHead, requestTime: Int64,
     responseTime: Int64, asksIdentity: Bool

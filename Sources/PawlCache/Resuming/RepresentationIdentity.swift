@@ -16,21 +16,22 @@ package enum StrongValidator: Hashable, Sendable {
   }
 }
 
-/// What the origin said about a representation when its transfer began. Every later response has to agree with it.
+/// What the origin said about a representation when its transfer began. Every later response that continues the transfer has to
+/// agree with these values.
 package struct RepresentationIdentity: Hashable, Sendable {
-  /// How many seconds later than `Last-Modified` the `Date` of a response has to be for the date to name one byte sequence.
+  /// The least number of seconds between `Last-Modified` and `Date` with which `Last-Modified` names one sequence of bytes.
   package static let dateMargin: Int64 = 60
 
   /// The length in bytes, content coding included; `nil` while unknown.
   package var total: UInt64?
   /// The origin's tag, strong or weak; never a tag that pawl made.
   package var tag: EntityTag?
-  /// Seconds since 1970.
+  /// `Last-Modified`, seconds since 1970.
   package var lastModified: Int64?
   package var lastModifiedIsStrong: Bool
-  /// As the origin wrote it; sent back in `If-Range`.
+  /// `Last-Modified` as the origin wrote it; sent back in `If-Range`.
   package var lastModifiedBytes: [UInt8]?
-  /// Lower-case codings, outermost last; `nil` for identity.
+  /// The content codings in lower case, the outermost last; `nil` for identity.
   package var contentEncoding: [UInt8]?
   package var contentType: [UInt8]?
 
@@ -56,7 +57,7 @@ package struct RepresentationIdentity: Hashable, Sendable {
   package init(stored: StoredHead, total: UInt64?) {
     let head = ResponseHead(status: 200, fields: stored.fields)
     self.init(head: head, framing: total.map { .length($0) } ?? .chunked, receivedAt: stored.responseTime)
-    // A later 304 brought a newer Date, which does not make the old `Last-Modified` a stronger validator.
+    // A later 304 may have brought a newer `Date`. The newer `Date` does not make the old `Last-Modified` a stronger validator.
     lastModifiedIsStrong = stored.validators.lastModifiedIsStrong(margin: Self.dateMargin)
   }
 
@@ -67,7 +68,7 @@ package struct RepresentationIdentity: Hashable, Sendable {
     return .date(lastModified, bytes: lastModifiedBytes)
   }
 
-  /// The satisfied range of a 206 with exactly one `Content-Range` line; `nil` for anything else.
+  /// The range of a 206 with exactly one valid `Content-Range` line; `nil` for anything else.
   static func contentRange(_ fields: Fields) -> ContentRange.Satisfied? {
     guard let value = fields.only(.contentRange), case .satisfied(let range)? = ContentRange.parse(value) else {
       return nil
@@ -75,7 +76,7 @@ package struct RepresentationIdentity: Hashable, Sendable {
     return range
   }
 
-  /// Lower-case codings, outermost last; `nil` for identity.
+  /// The content codings in lower case, the outermost last; `nil` for identity.
   package static func codings(_ fields: Fields) -> [UInt8]? {
     guard let value = fields.combined(.contentEncoding) else { return nil }
     let codings = value.split(separator: 0x2c).map { $0.trimmed.map(\.lowercasedASCII) }

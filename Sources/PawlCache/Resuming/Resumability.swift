@@ -1,19 +1,19 @@
 package import PawlHTTP
 
 /// Whether a response that breaks off may be completed with further requests, and where its bytes belong in the representation.
-/// For responses that are not stored: a stored one is completed in the store.
+/// This is for responses that are not stored; a stored response is completed in the store.
 package enum Resumability: Hashable, Sendable {
   /// A 200: the representation from its first byte on.
   case whole
-  /// A 206 with one range whose place is known.
+  /// A 206 with one range whose offsets are known.
   case part(SinglePart)
-  /// Nothing may be appended to its bytes: the response ends visibly incomplete.
+  /// No bytes may be appended to the response, so it ends visibly incomplete.
   case never
 
   /// - Parameters:
   ///   - answer: the first response, which may break off.
-  ///   - asked: the fields of its request.
-  ///   - isLive: whether it is a live stream (``LiveStream``).
+  ///   - asked: the fields of the request.
+  ///   - isLive: whether the response is a live stream (``LiveStream``).
   package static func decide(
     _ answer: ResponseHead, framing: BodyFraming, asked: Fields, isLive: Bool = false
   ) -> Resumability {
@@ -21,7 +21,7 @@ package enum Resumability: Hashable, Sendable {
     // A live stream that is requested again does not begin where it broke off; its client can ask for missed events itself.
     case 200: return isLive ? .never : .whole
     case 206:
-      // The length is unknown to the client of a suffix range: only the origin determines where the range begins.
+      // A client that requests a suffix range does not know the length, so only the origin determines where the range begins.
       guard let range = RangeField(asked), !range.specs.contains(where: \.isSuffix),
         let part = SinglePart(answer, framing: framing)
       else { return .never }
@@ -32,14 +32,14 @@ package enum Resumability: Hashable, Sendable {
   }
 }
 
-/// The range of a 206 with one range (RFC 9110 §15.3.7.1), where there is no doubt about it.
+/// The range of a 206 with exactly one range (RFC 9110 §15.3.7.1), where that range is certain.
 package struct SinglePart: Hashable, Sendable {
   package let range: ByteRange
   /// The length of the representation, in bytes.
   package let total: UInt64
 
-  /// `nil` when the place is uncertain: `multipart/byteranges`; no or several `Content-Range` lines; one that cannot be parsed,
-  /// has another unit or no total, or gives another length than the message.
+  /// `nil` when the range is uncertain: the content is `multipart/byteranges`, there is not exactly one `Content-Range` line, or
+  /// this line cannot be parsed, has another unit or no total, or gives another length than the message.
   package init?(_ answer: ResponseHead, framing: BodyFraming) {
     guard answer.status == 206, !answer.fields.isMultipartRanges,
       let part = RepresentationIdentity.contentRange(answer.fields), let total = part.total

@@ -2,16 +2,16 @@ package import PawlHTTP
 
 /// The settings that an operator may add so that responses like this one can be resumed.
 package struct ResumeAdvice: Hashable, Sendable {
-  /// Why the response cannot be resumed: the word of the event log.
+  /// Why the response cannot be resumed, as a word for the event log.
   package let why: String
-  /// Keys of the route with their values, as in the configuration file.
+  /// The configuration keys of the route with their values, as in the configuration file.
   package let lines: [String]
 
   /// The smallest length of a download, in bytes. A shorter body is simply fetched again.
   package static let leastLength: UInt64 = 1 << 20
 
   /// - Parameters:
-  ///   - request: as it was sent to the origin, without range and conditions.
+  ///   - request: the request as it was sent to the origin, without range and conditions.
   ///   - storability: what was decided about the response.
   /// - Returns: `nil` where the response can be resumed already, is no download, or no setting would help.
   package init?(
@@ -42,7 +42,7 @@ package struct ResumeAdvice: Hashable, Sendable {
 
   private static let disposition = FieldNameSet([.contentDisposition])
 
-  /// Whether a response is a download: the cheap part of the check.
+  /// Whether a response is a download. This part of the check is cheap.
   package static func concerns(_ answer: borrowing ResponseHead, _ framing: BodyFraming) -> Bool {
     guard answer.status == 200 else { return false }
     if case .length(let length) = framing, length >= leastLength { return true }

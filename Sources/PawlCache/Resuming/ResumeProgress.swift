@@ -18,19 +18,20 @@ package struct ResumeProgress: Hashable, Sendable {
   package private(set) var replayedBytes: UInt64 = 0
   /// `replay-limit`: a transfer fails after replaying this many times the bytes held.
   package var replayFactor: UInt64
-  /// The origin's response to a range request could not be joined; from now on the body is replayed.
+  /// Whether a response of the origin to a range request could not be joined to the held bytes. From then on the body is
+  /// replayed.
   package var originRefusesRanges = false
   /// The end of the held bytes when progress was last made.
   private var heldAtProgress: UInt64
-  /// The end of the held bytes at the last timeout; `nil` once a replay's worth of progress was made since.
+  /// The end of the held bytes at a timeout; `nil` once enough new bytes have come after it (``replayProgress(total:)``).
   private var heldAtTimeout: UInt64?
-  /// The number of attempts since that timeout that brought no progress either.
+  /// The number of attempts after that timeout that did not bring enough new bytes.
   private var vainRepeats = 0
-  /// The number of nodes: after a timeout each may be asked once more.
+  /// The number of nodes. After a timeout each node may be asked once more.
   private let nodes: Int
 
-  /// Whether a timeout was followed by as many fruitless attempts as there are nodes. Another request for the whole would make
-  /// the origin repeat the same work for nothing.
+  /// Whether a timeout was followed by as many attempts without enough new bytes as there are nodes. Another request for the
+  /// complete representation would make the origin repeat the same work for nothing.
   package var isRepeatedInVain: Bool { vainRepeats >= nodes }
 
   /// - Parameters:
@@ -40,7 +41,7 @@ package struct ResumeProgress: Hashable, Sendable {
     (heldAtProgress, self.attemptLimit, self.replayFactor, self.nodes) = (held, attemptLimit, replayFactor, nodes)
   }
 
-  /// Notes that the first attempt begins at the end of the bytes that are held already, instead of 0.
+  /// Notes that the first attempt begins at `held`, the end of the bytes that are held already, and not at 0.
   package mutating func began(at held: UInt64) { heldAtProgress = held }
 
   /// Notes an attempt that did not complete the transfer.
@@ -48,7 +49,7 @@ package struct ResumeProgress: Hashable, Sendable {
   ///   - held: where the held bytes end now.
   ///   - replayed: bytes of this attempt that were only compared; 0 for a request for the rest.
   ///   - total: the length, when known.
-  ///   - ending: what ended it.
+  ///   - ending: what ended the attempt.
   package mutating func attemptEnded(
     held: UInt64, replayed: UInt64, total: UInt64?, ending: AttemptEnding = .brokeOff
   ) {
@@ -76,6 +77,6 @@ package struct ResumeProgress: Hashable, Sendable {
   }
 
   /// The number of new bytes that make a replay count as progress: 1 % of the length, at most 16 MiB. If the length is unknown,
-  /// the held bytes replace it.
+  /// the number of held bytes is used instead.
   static func replayProgress(total: UInt64) -> UInt64 { min(max(total / 100, 1), 16 << 20) }
 }

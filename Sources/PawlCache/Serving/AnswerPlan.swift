@@ -1,21 +1,21 @@
 package import PawlHTTP
 
-/// Where the answer to a GET or HEAD comes from, as far as that is known before the origin is asked (RFC 9111 §4).
-/// ``AnswerShape`` decides which part of a stored response is sent; ``mayServeStaleOnError(_:policy:now:failure:)`` decides what
-/// replaces the response of an origin that fails.
+/// The source of the answer to a GET or HEAD, chosen before any request is sent to the origin (RFC 9111 §4). ``AnswerShape``
+/// decides which part of a stored response is sent; ``mayServeStaleOnError(_:policy:now:failure:)`` decides what replaces the
+/// response of an origin that fails.
 package enum AnswerPlan: Hashable, Sendable {
   /// The stored response, as it is.
   case stored
   /// The stored body that the client's tag names, even if it was replaced or is stale (`resume-ttl`).
   case opened
-  /// The stored body that the client's tag names was stored for other clients: the origin is asked whether this request may have
-  /// it, too.
+  /// The client's tag names a stored body that was stored for other clients. The origin is asked whether this request may have
+  /// that body, too.
   case prove
   /// The stored body is being compared with the body that the client's tag names; the request waits for the result.
   case awaitProof
   /// The stale stored response, while a revalidation runs in the background (RFC 5861 §3).
   case storedWhileValidating
-  /// A request for the same is under way, and its response may answer this one, too (request collapsing).
+  /// A request for the same resource is under way, and its response may answer this one, too (request collapsing).
   case join
   /// A request to the origin, whose response is judged and may be stored.
   case fetch(Renewal)
@@ -24,7 +24,7 @@ package enum AnswerPlan: Hashable, Sendable {
   /// 504: nothing usable is stored, and the request forbids a request to the origin (RFC 9111 §5.2.1.7).
   case onlyIfCached
 
-  /// How the request to the origin relates to what is stored.
+  /// How the request to the origin relates to the stored response.
   package enum Renewal: Hashable, Sendable {
     /// Nothing usable is stored.
     case miss
@@ -34,22 +34,22 @@ package enum AnswerPlan: Hashable, Sendable {
     case refetch
   }
 
-  /// The facts about the stored response that a request selects (RFC 9111 §4.1): what it may be used for, and how much of it is
-  /// held. Small, because it is made while a lock is held.
+  /// The facts about the stored response that a request selects (RFC 9111 §4.1): what the response may be used for, and how much
+  /// of its body is held. A small value, because it is made while a lock is held.
   package struct Stored: Hashable, Sendable {
     let reuse: Reuse
     let missing: Missing
     let proof: Proof
     let hasTotal: Bool
     let isFilling: Bool
-    /// Whether the response has no length yet and gives no lifetime of its own. It may be a live stream, whose second listener
-    /// needs the present and not the beginning.
+    /// Whether the body is still arriving, its length is unknown, and the response gives no lifetime. Such a response may be a
+    /// live stream: a second client needs its current bytes, not those from the beginning.
     package let comesLate: Bool
 
-    /// Which part of the body is missing.
+    /// Whether bytes of the body are missing, and whether they can be fetched.
     package enum Missing: Hashable, Sendable {
       case nothing
-      /// The missing part is on its way, or can be fetched.
+      /// The missing bytes are on their way, or can be fetched.
       case obtainable
       case lost
     }
@@ -68,8 +68,8 @@ package enum AnswerPlan: Hashable, Sendable {
       reuse = Reuse.decide(head, asked: fields, policy: policy, now: now)
       (self.hasTotal, self.missing, self.isFilling) = (hasTotal, missing, isFilling)
       comesLate = !hasTotal && !head.givesLifetime && isFilling
-      // A stored response other than a 200 is requested without conditions: in a response to conditions the origin would repeat
-      // its status, and only a 200 may be stored from such a response (``NotStored/conditional``).
+      // A stored response other than a 200 is requested without conditions. In response to conditions the origin would send the
+      // same status again, and pawl stores only a 200 from such a response (``NotStored/conditional``).
       if head.status != 200 || !head.canBeValidated {
         proof = .none
       } else if let tag = head.validators.tag, !tag.isWeak {
@@ -81,25 +81,27 @@ package enum AnswerPlan: Hashable, Sendable {
 
     package var canFinish: Bool { missing != .lost }
 
-    /// While the body is still coming, only a strong tag confirms that this client may have it, too.
+    /// How a new request to the origin relates to this response. While the body is still coming, only a strong tag can confirm
+    /// that this client may have the body, too.
     package var renewal: Renewal {
       canFinish && (proof == .strongTag || proof == .validator && !isFilling) ? .validate : .refetch
     }
   }
 
-  /// How a tag in the request relates to what is stored.
+  /// What the tag in a request names: no stored body, a body for this client, a body for other clients, or a body that is being
+  /// compared.
   package enum Named: Hashable, Sendable { case nothing, opened, ofOthers, awaitsProof }
 
-  /// Whether only the origin can evaluate these conditions: `If-Match` and `If-Unmodified-Since` are not for caches, and a 412
-  /// comes from the origin (RFC 9110 §13.2.1, RFC 9111 §4.3.2).
+  /// Whether a request has conditions that only the origin can evaluate. `If-Match` and `If-Unmodified-Since` are not for caches,
+  /// and a 412 comes from the origin (RFC 9110 §13.2.1, RFC 9111 §4.3.2).
   package static func isForOriginToJudge(_ fields: Fields) -> Bool {
     fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
   }
 
   /// - Parameters:
   ///   - fields: the request's.
-  ///   - isShared: whether the running fetch of the stored response is for this client, too.
-  ///   - mayJoin: whether a request for the same is under way, and this one may wait for its response.
+  ///   - isShared: whether this client may share the running fetch of the stored response.
+  ///   - mayJoin: whether a request for the same resource is under way, and this request may wait for the response to it.
   package static func decide(
     _ method: Method, _ fields: Fields, stored: Stored?, named: Named = .nothing,
     isShared: @autoclosure () -> Bool = false, mayJoin: @autoclosure () -> Bool = false

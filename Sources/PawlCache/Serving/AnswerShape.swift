@@ -1,6 +1,7 @@
 package import PawlHTTP
 
-/// Which part of a stored response answers a request: conditions first, then `If-Range`, then the range (RFC 9110 §13.2.2).
+/// The part of a stored response that answers a request. Conditions are evaluated first, then `If-Range`, then the range
+/// (RFC 9110 §13.2.2).
 package enum AnswerShape: Hashable, Sendable {
   case whole
   case part(ByteRange)
@@ -12,11 +13,12 @@ package enum AnswerShape: Hashable, Sendable {
   /// A range of a body whose length is not known yet.
   case needsTotal
 
-  /// What else is known about the stored response.
+  /// The facts about the stored body that are not in its head.
   package struct Body {
-    /// Its length in bytes; `nil` while unknown.
+    /// The length of the body in bytes; `nil` while unknown.
     let total: UInt64?
-    /// The offset up to which the bytes are proven to be those of a strong tag; `nil` when the tag names another body.
+    /// Returns the offset up to which the bytes of the body are proven to be those that a strong tag names; `nil` when the tag
+    /// names another body.
     let tagLimit: (_ opaque: [UInt8]) -> UInt64?
 
     package init(total: UInt64?, tagLimit: @escaping (_ opaque: [UInt8]) -> UInt64?) {
@@ -33,7 +35,7 @@ package enum AnswerShape: Hashable, Sendable {
 
   /// - Parameters:
   ///   - mayGivePart: whether the request may still get a part; see ``RangeCoding/allowsPart(isCoded:)``.
-  ///   - maxRanges: the most ranges; with more the whole is sent.
+  ///   - maxRanges: the most ranges of one request; if it has more, the complete body is sent.
   /// - Returns: the shape, and the client's tag that the answer has to carry; `nil` for the body's own tag.
   package static func decide(
     _ request: RequestHead, of head: StoredHead, _ body: Body, mayGivePart: Bool, maxRanges: Int
@@ -46,7 +48,7 @@ package enum AnswerShape: Hashable, Sendable {
     if condition == .notModified {
       guard case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)) else { return (.notModified, nil) }
       let strong = list.first { !$0.isWeak && body.names($0, head, strongly: true) }
-      // A client with a weak tag may hold another form of the body: the answer must not carry a strong tag of this one.
+      // A client with a weak tag may hold another form of the body, so the answer must not carry a strong tag of this form.
       return (.notModified, strong ?? list.first { $0.isWeak && body.names($0, head, strongly: false) })
     }
     guard request.method == .get, mayGivePart, head.givesParts, let field = RangeField(fields) else {
@@ -78,8 +80,8 @@ package enum AnswerShape: Hashable, Sendable {
       case .several(let ranges): .parts(ranges)
       case .unsatisfiable: .unsatisfiable
       }
-    // Beyond the proven limit the bytes may belong to another body. A range that runs to the end continues what was proven; one
-    // that ends earlier could be joined to later bytes that the client holds.
+    // Beyond the proven limit the bytes may belong to another body. A range that runs to the end of the body continues the proven
+    // bytes. The client could join a range that ends earlier to later bytes that it holds.
     switch shape {
     case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
     case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole

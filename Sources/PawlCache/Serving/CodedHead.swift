@@ -10,7 +10,8 @@ extension Fields {
     if !rule.isStar, !rule.names.contains(Self.acceptEncoding) { append(.vary, literal: "Accept-Encoding") }
   }
 
-  /// Removes the digests of the message and of the representation: they hold for these bytes only (RFC 9530 §3).
+  /// Removes the digests of the message and of the representation. They hold only for the bytes that they were computed from
+  /// (RFC 9530 §3).
   package mutating func removeDigests() {
     removeMessageDigests()
     removeAll(.reprDigest)
@@ -30,8 +31,8 @@ extension Fields {
 }
 
 extension StoredHead {
-  /// The head of the coded form that pawl made of this content. Every request that selects this response selects it, whatever it
-  /// accepts.
+  /// The head of the coded form that pawl made of this content. Every request that selects this response also selects the coded
+  /// form, whatever codings the request accepts.
   package func coded(in coding: ContentCoding) -> StoredHead {
     var fields = fields
     fields.becomeCoded(in: coding)

@@ -1,10 +1,10 @@
 package import PawlHTTP
 
-/// Media types whose content is text, or is compressed as well as text. Chosen from those that Cloudflare and HTML5 Boilerplate
-/// compress. Not included are formats that are compressed already (WOFF, most images, archives, PDF), and `text/event-stream`,
-/// which no pattern covers (``CompressionRules``).
+/// Media types whose content is text, or shrinks by compression as much as text does. They were chosen from the types that
+/// Cloudflare and HTML5 Boilerplate compress. Formats that are compressed already are not in the list (WOFF, most images,
+/// archives, PDF). Nor is `text/event-stream`, which no pattern covers (``CompressionRules``).
 package enum CompressedTypes {
-  /// Whether the format of this type is compressed by itself, so that another compression is useless.
+  /// Whether content of this type is already compressed by its format, so that another compression is useless.
   package static func isCompressedItself(_ type: Bytes) -> Bool {
     compressed.contains { $0.matches(type) } && !text.contains { $0.matches(type) }
   }

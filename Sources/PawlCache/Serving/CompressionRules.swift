@@ -5,14 +5,14 @@ package struct CompressionRules: Hashable, Sendable {
   /// The media types to compress; an empty list switches compression off. `text/event-stream` counts only where it is listed by
   /// its full name.
   package let types: [MediaTypePattern]
-  /// For each type, the mark by which most other types are ruled out quickly.
+  /// For each pattern in ``types``, the mark that quickly rules out most media types.
   private let marks: [MediaTypePattern.Mark]
   /// The smallest content that is worth compressing, in bytes.
   package var least: UInt64
-  /// The largest content that is compressed, in bytes: more takes too long.
+  /// The largest content that is compressed, in bytes. Larger content takes too long.
   package var greatest: UInt64
   /// Whether attachments are compressed, too (`Content-Disposition: attachment`, RFC 6266). A compressed download has no known
-  /// length, so the client cannot show its progress, and it is harder to resume.
+  /// length, so the client cannot show its progress, and the download is harder to resume.
   package var attachments: Bool
 
   package init(
@@ -26,28 +26,29 @@ package struct CompressionRules: Hashable, Sendable {
   /// Whether this response is compressed for a request that accepts a coding. If so, the uncompressed form has to carry `Vary:
   /// Accept-Encoding`, too (RFC 9110 §12.5.5).
   /// - Parameters:
-  ///   - head: as the origin sent it.
-  ///   - length: of its content, in bytes; `nil` while it is unknown: then the limits do not apply.
+  ///   - head: the head as the origin sent it.
+  ///   - length: the length of the content, in bytes. `nil` while it is unknown; then the limits do not apply.
   package func apply(to head: ResponseHead, length: UInt64?) -> Bool {
     guard !types.isEmpty, Self.mayBeCompressed(status: head.status) else { return false }
     if let length, length < least || length > greatest { return false }
     // The type is checked first: it rules out most responses.
     guard let type = head.fields.mediaType, isListed(type) else { return false }
-    // A coded response is compressed already, and a part cannot be compressed like the whole.
+    // A response with a content coding is compressed already. A part cannot be compressed, because the result would not be a part
+    // of the compressed body.
     if head.fields.contains(.contentEncoding) || head.fields.contains(.contentRange) { return false }
     return !Self.forbidsTransforming(head.fields) && (attachments || !Self.isAttachment(head.fields))
   }
 
-  /// Whether a message has `Cache-Control: no-transform`: such a response may not be compressed, nor the response to such a
-  /// request (RFC 9111 §5.2.1.6, §5.2.2.6).
+  /// Whether a message has `Cache-Control: no-transform`. Such a response must not be compressed, and neither must the response
+  /// to such a request (RFC 9111 §5.2.1.6, §5.2.2.6).
   package static func forbidsTransforming(_ fields: Fields) -> Bool {
     guard fields.contains(.cacheControl) else { return false }
-    // Almost no message has it: this scan of the bytes avoids parsing the directives.
+    // Almost no message has `no-transform`, so this scan of the bytes mostly saves parsing the directives.
     return fields.lines.contains { $0.name == .cacheControl && mayForbid(fields.value($0)) }
       && CacheControl(fields).noTransform
   }
 
-  /// Whether the value holds `-t`, which of the registered directives only `no-transform` does.
+  /// Whether the value contains `-t`. Of the registered directives, only `no-transform` contains these two bytes.
   private static func mayForbid(_ value: Bytes) -> Bool {
     var isBehindHyphen = false
     for byte in value {
@@ -75,8 +76,9 @@ package struct CompressionRules: Hashable, Sendable {
     return false
   }
 
-  /// Whether a status may be compressed: a representation of the resource (200, 203) or an error page. Not parts (206), statuses
-  /// without content (1xx, 204, 304), and those whose content clients hardly read (other 2xx, redirections).
+  /// Whether a status may be compressed: a representation of the resource (200, 203) or an error page. Parts (206), statuses
+  /// without content (1xx, 204, 304), and statuses whose content clients hardly read (other 2xx, redirections) are not
+  /// compressed.
   private static func mayBeCompressed(status: Int) -> Bool {
     status == 200 || status == 203 || (400...599).contains(status)
   }

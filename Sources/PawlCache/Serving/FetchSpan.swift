@@ -1,16 +1,16 @@
-/// The alignment of range fetches, in bytes, unless held bytes would be fetched twice.
+/// The alignment of range fetches, in bytes. A fetch is not aligned where held bytes would be fetched twice.
 package let fetchAlignment: UInt64 = 64 << 10
 
-/// The next missing run to fetch for a reader; `nil` when everything wanted is held or on its way.
+/// Returns the next run of missing bytes to fetch for a reader; `nil` when all wanted bytes are held or on their way.
 ///
 /// The run starts at the first wanted byte that is neither held nor covered by `active`, rounded down to a multiple of
 /// ``fetchAlignment``. It ends where the gap or the wanted range ends, rounded up in the same way. Rounding never covers bytes
-/// that are held or on their way, nor goes beyond `total`. So less than two times 64 KiB are fetched that no reader needs.
+/// that are held or on their way, nor goes beyond `total`. So fewer than 128 KiB are fetched that the reader does not need.
 ///
 /// - Parameters:
 ///   - wanted: what the reader still needs, in bytes of the representation.
-///   - active: spans that running fetches will deliver soon enough for this reader. The caller leaves out a fill that is far
-///     behind the reader, or ends its span at the offset up to which waiting for it is worth while.
+///   - active: spans that running fetches will deliver soon enough for this reader. If a fill is far behind the reader, the
+///     caller leaves out the fill's span, or ends the span at the offset up to which the reader should wait for the fill.
 ///   - total: the length of the representation, when known.
 package func fetchSpan(
   wanted: Range<UInt64>, held: HeldBytes, active: [Range<UInt64>], total: UInt64?
@@ -28,7 +28,7 @@ package func fetchSpan(
 }
 
 extension HeldBytes {
-  /// The start of the hole that the missing byte `offset` lies in.
+  /// The start of the hole in which the missing byte `offset` lies.
   fileprivate func startOfHole(at offset: UInt64) -> UInt64 {
     gaps(in: 0..<offset).last.flatMap { $0.upperBound == offset ? $0.lowerBound : nil } ?? offset
   }

@@ -1,10 +1,11 @@
 /// The time in which a stored response is fresh, computed once from ``Freshness/evaluate(_:policy:now:)``.
 package struct FreshWindow: Hashable, Sendable {
-  /// The start, wall clock in seconds. Before it the clock was set back, and the age of the response is unknown.
+  /// The start of the window, wall clock in seconds. If the clock shows an earlier time, it was set back, and the age of the
+  /// response is unknown.
   package let from: Int64
-  /// The end, wall clock in seconds: from then on the response is stale.
+  /// The end of the window, wall clock in seconds. From then on the response is stale.
   package let until: Int64
-  /// The time from which its `Age` counts, wall clock in seconds.
+  /// The time from which the `Age` of the response counts, wall clock in seconds.
   package let born: Int64
 
   /// - Parameter now: wall clock, seconds since 1970, not before ``from``.

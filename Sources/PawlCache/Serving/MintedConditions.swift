@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// Translates the conditions of a request for an origin, which does not know the tags that pawl made: each of them is replaced by
-/// the validator stored with its body. A condition never becomes weaker.
+/// Translates the conditions of a request so that the origin can evaluate them. The origin does not know the tags that pawl made,
+/// so each such tag is replaced by the validator stored with its body. A translated condition is never weaker than the original.
 package enum MintedConditions {
   /// The validators stored with the body that a tag names.
   package struct Known: Hashable, Sendable {
@@ -27,14 +27,14 @@ package enum MintedConditions {
     return [FieldName.ifMatch, .ifNoneMatch].contains { name in tags(name, fields).contains(where: isMinted) }
   }
 
-  /// The fields of an unsafe request for the origin. `nil`: the condition is false or cannot be evaluated, and the answer is 412
-  /// (RFC 9110 §13.1.1, §13.1.2).
+  /// Returns the fields with which an unsafe request is sent to the origin. `nil`: the condition is false or cannot be evaluated,
+  /// and the answer is 412 (RFC 9110 §13.1.1, §13.1.2).
   /// - Parameter known: the validators stored with the body of one of pawl's own tags; `nil` when there is no such body.
   package static func ofUnsafe(_ fields: Fields, known: (EntityTag) -> Known?) -> Fields? {
     var fields = fields
     let match = tags(.ifMatch, fields)
     if match.contains(where: isMinted) {
-      // One matching tag is enough: a tag without a strong validator is left out.
+      // One matching tag is enough, so a tag without a strong validator is left out.
       let said = match.compactMap { tag in
         isMinted(tag) ? known(tag)?.tag.flatMap { $0.isWeak ? nil : $0 } : tag
       }
@@ -43,7 +43,8 @@ package enum MintedConditions {
     }
     let noneMatch = tags(.ifNoneMatch, fields)
     if noneMatch.contains(where: isMinted) {
-      // No tag may match: a tag without a validator could match, so the condition cannot be evaluated.
+      // The condition is true only if no tag matches. A tag without a validator could match, so the condition cannot be
+      // evaluated.
       let said = noneMatch.compactMap { isMinted($0) ? known($0)?.tag : $0 }
       if said.count < noneMatch.count { return nil }
       fields.set(.ifNoneMatch, list(said))
@@ -51,8 +52,9 @@ package enum MintedConditions {
     return fields
   }
 
-  /// The fields of a GET or HEAD for the origin. Unknown tags are left out, together with `If-Modified-Since`, whose date belongs
-  /// to a body that is no longer stored.
+  /// Returns the fields with which a GET or HEAD is sent to the origin. A tag of pawl is left out if no tag of the origin is
+  /// stored with its body. If no tag remains, the client's `If-Modified-Since` is left out, too; the `Last-Modified` stored with
+  /// such a body replaces it.
   package static func ofRetrieval(_ fields: Fields, known: (EntityTag) -> Known?) -> Fields {
     let asked = tags(.ifNoneMatch, fields)
     guard asked.contains(where: isMinted) else { return fields }
@@ -79,8 +81,8 @@ package enum MintedConditions {
 }
 
 extension StoredHead {
-  /// Whether a response to HEAD, or a 304, is about this representation, judged by its validators and its length. A response
-  /// without a validator confirms nothing.
+  /// Whether a response to HEAD, or a 304, is about this representation, judged by the validators and the length in that
+  /// response. A response without a validator confirms nothing.
   package func isAgreed(by answer: ResponseHead, total: UInt64?) -> Bool {
     guard status == 200 else { return false }
     let said = Validators(answer.fields, receivedAt: responseTime)

@@ -1,6 +1,7 @@
 package import PawlHTTP
 
-/// Whether a 304 is about this stored response (RFC 9111 §4.3.4): its validators, if it has any, agree.
+/// Whether a 304 is about this stored response (RFC 9111 §4.3.4). It is if the 304 has no validators, or if these agree with the
+/// stored validators.
 package func confirms(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   let named = Validators(answer.fields, receivedAt: stored.responseTime)
   if let tag = named.tag {
@@ -13,23 +14,24 @@ package func confirms(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
 
 /// What a 304 means for a stored response and for the clients that may get it.
 package enum NotModifiedEffect: Equatable, Sendable {
-  /// The 304 is about another response: it has another strong tag (RFC 9111 §4.3.4) or another `Vary`. Nothing is freshened or
+  /// The 304 is about another response, because its validators (RFC 9111 §4.3.4) or its `Vary` differ. Nothing is freshened or
   /// confirmed.
   case unrelated
   /// From now on the stored response has this head, for all clients that may have it.
   case freshens(StoredHead)
-  /// The 304 is for this one request, which gets the stored bytes under `own`. The head for the other clients becomes `shared`;
-  /// `nil` keeps it.
+  /// The 304 is for this one request, which gets the stored bytes with the head `own`. The head for the other clients becomes
+  /// `shared`; `nil` keeps it.
   case confirms(own: StoredHead, shared: StoredHead?)
 }
 
-/// Decides what a 304 may update: what a 200 with the same fields to the same request could (RFC 9111 §3.5, §4.3.4, §5.2.2).
+/// Decides what a 304 may update. It may update what a 200 with the same fields, sent in response to the same request, could
+/// replace (RFC 9111 §3.5, §4.3.4, §5.2.2).
 ///
-/// The response to a request with a cookie or a credential is for one user: unless the 304 itself is for all clients, only its
-/// freshness updates the shared head.
+/// The response to a request with a cookie or a credential is for one user. So only the freshness of such a 304 updates the
+/// shared head, unless the 304 itself is for all clients.
 ///
 /// - Parameters:
-///   - request: the request that was validated for, as it was sent to the origin.
+///   - request: the request that caused the validation, as it was sent to the origin.
 ///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
 package func judgeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
@@ -60,13 +62,14 @@ package func judgeNotModified(
   return .confirms(own: own, shared: lifetime)
 }
 
-/// Whether a 304 has no `Vary`, or the same one; another `Vary` means another selection among the representations of the origin.
+/// Whether a 304 has no `Vary`, or the same `Vary` as the stored response. Another `Vary` means that the origin selects among its
+/// representations in another way.
 private func agreesInVary(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   !answer.fields.contains(.vary) || stored.agreesInVary(answer.fields)
 }
 
 extension StoredHead {
-  /// Whether another response has the same `Vary`, apart from the `Origin` that pawl may have added to the stored one
+  /// Whether another response has the same `Vary`, apart from the `Origin` that pawl may have added to the stored `Vary`
   /// (``RequestFields/isEchoed(_:in:)``).
   func agreesInVary(_ fields: Fields) -> Bool {
     let own = VaryRule(self.fields)
@@ -77,23 +80,24 @@ extension StoredHead {
   }
 }
 
-/// The stored head, freshened by a 304 (RFC 9111 §3.2): the fields of the 304 replace those of the same names.
+/// Returns the stored head after an update by a 304 (RFC 9111 §3.2). The fields of the 304 replace stored fields of the same
+/// names.
 ///
-/// Fields that describe the held bytes stay: length, coding, range, `Vary`, and the validators they were stored with, so that a
-/// tag or date that a client has seen keeps naming the same bytes.
+/// Fields that describe the held bytes are not replaced: length, coding, range, `Vary` and the validators. So a tag or date that
+/// a client has seen keeps naming the same bytes.
 ///
 /// - Parameters:
 ///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
-///   - isRenewal: whether the response is no 304 but complete by itself: stored fields about freshness and audience that it
-///     does not repeat are removed.
-///   - isTaken: which of its fields are taken.
+///   - isRenewal: whether stored fields about freshness and audience are also removed if the response does not repeat them. A 304
+///     need not repeat them.
+///   - isTaken: which fields of the response are taken.
 package func mergeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, requestTime: Int64, responseTime: Int64, isRenewal: Bool = false,
   taking isTaken: (FieldName) -> Bool = { _ in true }
 ) -> StoredHead {
   let update = updatingFields(answer.fields).filter { isTaken($0.known) }
   var fields = stored.fields
-  // Age and Date belong to one response: the stored ones would make this one as old as the former.
+  // `Age` and `Date` belong to one response. The stored values would make the new response as old as the stored one.
   fields.removeAll { name, spelling, _ in
     name == .age || name == .date || isRenewal && freshnessFields.contains(name)
       || update.contains { $0.name.equalsIgnoringCase(spelling) }

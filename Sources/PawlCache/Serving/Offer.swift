@@ -1,10 +1,11 @@
 package import PawlHTTP
 
-/// Stored responses to requests with other cookies that a request may turn out to share. The origin is asked with the request's
-/// own cookies and with the strong tags of these responses (RFC 9111 §4.3.1). A 304 with one of the tags confirms that this
-/// request may have its bytes. A tag is no credential: no byte is sent before that.
+/// Stored responses to requests with other cookies, one of which the origin may allow for this request, too. The origin is asked
+/// with the request's own cookies and with the strong tags of these responses (RFC 9111 §4.3.1). A 304 with one of the tags
+/// confirms that this request may have the bytes of that response. A tag in the client's request is no credential, so no byte is
+/// sent before that 304.
 package enum Offer {
-  /// The most tags that are offered of one resource; the newest come first.
+  /// The most tags of one resource that are offered; the newest come first.
   package static let limit = 8
 
   /// Builds `If-None-Match` from the client's own tags and the tags of the offered responses.
@@ -12,7 +13,8 @@ package enum Offer {
   package static func conditions(
     _ offered: [StoredHead], beside own: [(FieldName, [UInt8])]
   ) -> [(FieldName, [UInt8])] {
-    // Beside tags a date is ignored (RFC 9110 §13.1.3): the client's date is evaluated when the response is here.
+    // The origin ignores a date beside tags (RFC 9110 §13.1.3), so pawl evaluates the client's date when the response has
+    // arrived.
     var conditions = own.filter { $0.0 != .ifNoneMatch && $0.0 != .ifModifiedSince }
     var tags = own.first { $0.0 == .ifNoneMatch }.map { [$0.1] } ?? []
     for tag in offered.compactMap(\.validators.tag?.bytes) where !tags.contains(tag) { tags.append(tag) }
@@ -20,7 +22,7 @@ package enum Offer {
     return conditions
   }
 
-  /// The index of the offered response whose strong tag the 304 has; `nil` when it has none of them.
+  /// The index of the offered response whose strong tag the 304 has; `nil` when the 304 has none of these tags.
   package static func index(namedBy answer: ResponseHead, of offered: [StoredHead]) -> Int? {
     offered.firstIndex { PrivateProof.isProven(by: answer, $0) }
   }
@@ -28,9 +30,9 @@ package enum Offer {
   /// The head of the answer after a 304. The fields that describe the bytes (`Content-…`, `ETag`, `Last-Modified`) are those of
   /// the stored response; all others are those of the 304, which is for this request only.
   /// - Parameters:
-  ///   - request: of the client that gets the answer.
-  ///   - asSent: its fields as the origin got them.
-  ///   - requestTime, responseTime: of the request to the origin; wall clock, seconds since 1970.
+  ///   - request: the request of the client that gets the answer.
+  ///   - asSent: the fields of that request, as the origin got them.
+  ///   - requestTime, responseTime: the times of the request to the origin and of its response; wall clock, seconds since 1970.
   package static func head(
     of stored: StoredHead, confirmedBy answer: ResponseHead, for request: RequestHead, asSent: Fields,
     requestTime: Int64, responseTime: Int64, asksIdentity: Bool
@@ -52,15 +54,17 @@ package enum Offer {
 }
 
 extension StoredHead {
-  /// Whether the tag of this response may be offered for a request that does not select it. The response has a strong tag; it is
-  /// for requests with certain cookies, or for clients to whom the origin confirms it; and all else that selects a response
-  /// agrees. A request with a credential is offered only responses that requests with credentials may share (RFC 9111 §3.5).
+  /// Whether the tag of this response may be offered for a request that does not select the response. The response must have a
+  /// strong tag, and must be for requests with certain cookies or for clients to whom the origin confirms it. Everything else
+  /// that selects a response must agree. A request with a credential is offered only responses that requests with credentials may
+  /// share (RFC 9111 §3.5).
   package func mayBeOffered(to request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard let tag = validators.tag, !tag.isWeak else { return false }
     return mayBeProven(to: request, asksIdentity: asksIdentity, asSent: asSent)
   }
 
-  /// As ``mayBeOffered(to:asksIdentity:asSent:)``, without the tag: the origin's response may be compared with the stored bytes.
+  /// Like ``mayBeOffered(to:asksIdentity:asSent:)``, but without the need for a strong tag, because the bytes of the origin's
+  /// response are compared with the stored bytes.
   package func mayBeProven(to request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard status == 200, !isForEverybody, !vary.isStar,
       !RequestFields.hasCredential(request.fields) || Storability.permitsAuthorized(cacheControl)

@@ -1,26 +1,28 @@
 package import PawlHTTP
 
-/// The content coding whose bytes a request with `Range` counts, where the origin chooses the coding by `Accept-Encoding`
-/// (`origin-encoding = pass`).
+/// The content coding of the body that the offsets of a `Range` field refer to. Needed where the origin chooses the coding by
+/// `Accept-Encoding` (`origin-encoding = pass`).
 ///
 /// A range of a coded body continues only that body (RFC 9110 §8.8.3, §14.2). If the origin uses one strong tag or one date for
-/// two codings, it is unknown which of them the client holds a part of: then the whole is sent, never a guess.
+/// two codings, pawl cannot find out in which coding the client holds a part. Then the complete body is sent, and pawl does not
+/// guess.
 package enum RangeCoding: Hashable, Sendable {
   /// No coding; the origin is asked with `Accept-Encoding: identity`.
   case identity
   /// The coding of the stored body that the client names (``RepresentationIdentity/contentEncoding``). The origin is asked with
   /// the client's own `Accept-Encoding`.
   case own([UInt8]?)
-  /// Unknown, since no such body is stored. The origin is asked for the whole with the client's own `Accept-Encoding`; if the
-  /// response is not coded, the client holds a part of just that.
+  /// The coding is unknown, since no such body is stored. The origin is asked for the complete body with the client's own
+  /// `Accept-Encoding`. If the response is not coded, the client holds a part of that uncoded body.
   case ownUnlessCoded
-  /// Unknown, since two stored bodies match: the whole is sent, fetched with the client's own `Accept-Encoding`.
+  /// The coding is unknown, since two stored bodies match. The complete body is sent, fetched with the client's own
+  /// `Accept-Encoding`.
   case unknown
 
   /// The validator of the part that the client holds.
   package enum Condition: Hashable, Sendable {
     case none
-    /// A tag that pawl made: it names one body, and so one coding.
+    /// A tag that pawl made. It names one body, and so one coding.
     case minted
     /// A strong tag of the origin's.
     case tag
@@ -66,8 +68,9 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// Whether a 206 of the origin may continue what the client holds. If that is coded, the 206 has to name the same coding. One
-  /// without `Content-Encoding`, which beside `If-Range` it may omit (RFC 9110 §15.3.7), proves nothing.
+  /// Whether a 206 of the origin may continue the part that the client holds. If that part is coded, the 206 has to name the same
+  /// coding. In response to `If-Range` the origin may omit `Content-Encoding` (RFC 9110 §15.3.7), but then the 206 is not used,
+  /// since it does not prove its coding.
   package func takesPart(_ answer: ResponseHead) -> Bool {
     guard case .own(let coding) = self, answer.status == 206 else { return true }
     return RepresentationIdentity.codings(answer.fields) == coding
@@ -83,7 +86,8 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// Whether a client accepts any coding. Without the field it gets what the origin sends to all clients.
+  /// Whether a client accepts any coding besides `identity`. `false` without `Accept-Encoding`: such a client gets what the
+  /// origin sends to all clients.
   package static func acceptsCodings(_ fields: Fields) -> Bool {
     fields.all(.acceptEncoding).contains { line in
       line.listElements.contains { member in
@@ -93,7 +97,7 @@ package enum RangeCoding: Hashable, Sendable {
     }
   }
 
-  /// Whether a weight is `;q=0`, with any zeros behind it (RFC 9110 §12.4.2).
+  /// Whether a weight is zero: `;q=0`, perhaps with decimals that are zeros (RFC 9110 §12.4.2).
   private static func isRefused(_ weight: Bytes) -> Bool {
     let bytes = weight.filter { !$0.isBlank }.map(\.lowercasedASCII)
     return bytes.starts(with: ";q=0".utf8) && bytes.dropFirst(4).allSatisfy { $0 == 0x30 || $0 == 0x2e }
@@ -101,6 +105,6 @@ package enum RangeCoding: Hashable, Sendable {
 }
 
 extension StoredHead {
-  /// Lower-case codings, outermost last; `nil` for identity.
+  /// The content codings in lower case, the outermost last; `nil` for identity.
   package var coding: [UInt8]? { RepresentationIdentity.codings(fields) }
 }

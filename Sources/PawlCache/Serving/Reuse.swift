@@ -3,7 +3,7 @@ package import PawlHTTP
 /// What a stored response that a request selects may be used for (RFC 9111 §4).
 package enum Reuse: Hashable, Sendable {
   case fresh(Freshness)
-  /// It may be used after a revalidation only.
+  /// The response may be used only after a revalidation.
   case validate
   /// Stale, and the request accepts that (`max-stale`).
   case staleAllowed(Freshness)
@@ -54,7 +54,8 @@ func forbidsStale(_ control: CacheControl, unlessItSays isExplicit: Bool = false
 }
 
 extension StoredHead {
-  /// Whether a client may get further ranges for a few seconds after the origin confirmed this response to it: its player seeks,
-  /// or reads in pieces. Not where the origin requires a revalidation before each use.
+  /// Whether a client may get further ranges without another revalidation, for a few seconds after the origin confirmed this
+  /// response for that client. A media player that seeks, or reads in pieces, sends many such requests. `false` where the origin
+  /// requires a revalidation before each use.
   package var allowsSeeking: Bool { status == 200 && !forbidsStale(cacheControl) }
 }

@@ -1,9 +1,9 @@
-/// Cookies of web analytics. Scripts in the page set and read them to count visits, and no documentation of their makers has the
-/// site's own server use them. Not included are cookies by which a server may choose what it sends (A/B tests, personalisation,
-/// consent, bot detection).
+/// Cookies of web analytics. Scripts in the page set and read these cookies to count visits; no documentation of their makers
+/// says that the site's own server uses them. Cookies by which a server may choose what it sends are not in the list (A/B tests,
+/// personalisation, consent, bot detection).
 package enum AnalyticsCookies {
   package static let globs: [CookieGlob] = [
-    // Google Analytics: developers.google.com/analytics/devguides/collection/ga4/cookies-user-id and, of Universal Analytics,
+    // Google Analytics: developers.google.com/analytics/devguides/collection/ga4/cookies-user-id and, for Universal Analytics,
     // developers.google.com/analytics/devguides/collection/analyticsjs/cookie-usage.
     "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_dc_gtm_*", "__utma", "__utmb", "__utmc", "__utmt", "__utmv", "__utmz",
     // Google's conversion linker: support.google.com/tagmanager/answer/7549390.
@@ -36,7 +36,8 @@ package enum AnalyticsCookies {
     "_ttp", "_tt_enable_cookie",
     // Pinterest's tag: help.pinterest.com, "Pinterest tag parameters and cookies".
     "_pin_unauth", "_derived_epik",
-    // Adobe Analytics, only what its script alone reads: experienceleague.adobe.com, "Cookies used in Analytics".
+    // Adobe Analytics, only the cookies that nothing but its script reads: experienceleague.adobe.com, "Cookies used in
+    // Analytics".
     "s_cc", "s_sq",
   ].map(CookieGlob.init)
 }

@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// Writes heads as bytes for the catalogue: numbers in big-endian order, and strings after their length.
+/// Writes heads as bytes for the catalogue: numbers in big-endian order, and each string after its length.
 extension [UInt8] {
   package mutating func append(number: UInt64) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
@@ -20,7 +20,7 @@ extension [UInt8] {
   }
 }
 
-/// Reads from the front what these functions append; each function returns `nil` once bytes are missing.
+/// Reads, from front to back, what the functions for `[UInt8]` append. Each function returns `nil` when bytes are missing.
 package struct ByteReader {
   package private(set) var rest: Bytes
 
@@ -46,7 +46,7 @@ package struct ByteReader {
     guard let count = number() else { return nil }
     var fields = Fields()
     for _ in 0..<count {
-      // Each line consumes bytes: a wrong count ends the loop instead of filling memory.
+      // Each line consumes bytes, so a wrong count ends the loop and cannot fill the memory.
       guard let name = string(), let value = string() else { return nil }
       fields.append(named: name, value)
     }

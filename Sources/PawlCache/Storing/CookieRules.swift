@@ -1,14 +1,14 @@
 package import PawlHTTP
 
-/// Which cookies of a request count (`key-cookies`, `ignore-cookies`). The others are in no key, and a request that may fill a
-/// stored response is sent without them: so no stored response depends on them.
+/// The rules that decide which cookies of a request count (`key-cookies`, `ignore-cookies`). All other cookies are in no cache
+/// key, and a request whose response may be stored is sent without them, so no stored response depends on them.
 package struct CookieRules: Hashable, Sendable {
   private let keyed: [CookieGlob]
   private let ignored: [CookieGlob]
 
   /// - Parameters:
   ///   - keyed: the only cookies that count; `nil`: all.
-  ///   - ignored: those of them that do not count.
+  ///   - ignored: cookies that do not count although they are among these.
   package init(keyed: [CookieGlob]?, ignored: [CookieGlob]) {
     (self.keyed, self.ignored) = (keyed ?? [CookieGlob("*")], ignored)
   }
@@ -18,7 +18,7 @@ package struct CookieRules: Hashable, Sendable {
     keyed.contains { $0.matches(name) } && !ignored.contains { $0.matches(name) }
   }
 
-  /// The fields with the cookies that count, in one line; `nil` where all of them do.
+  /// The fields with only the cookies that count, in one `Cookie` line; `nil` where all cookies count.
   package func counted(in fields: Fields) -> Fields? {
     var kept: [Bytes] = []
     var isComplete = true
@@ -26,7 +26,7 @@ package struct CookieRules: Hashable, Sendable {
       for pair in line.split(separator: 0x3b) {
         let pair = pair.trimmed
         if pair.isEmpty { continue }
-        // A cookie without a name has an empty one (RFC 6265bis §5.7).
+        // A pair without `=` is a cookie with an empty name (RFC 6265bis §5.7).
         let name = pair.firstIndex(of: 0x3d).map { pair[..<$0].trimmed } ?? []
         if counts(name) { kept.append(pair) } else { isComplete = false }
       }
@@ -41,7 +41,7 @@ package struct CookieRules: Hashable, Sendable {
 
 /// A cookie name, or a pattern of names in which `*` stands for any number of bytes.
 package struct CookieGlob: Hashable, Sendable {
-  /// The parts between the stars, from the first byte to the last.
+  /// The parts of the pattern between its stars, in order.
   private let parts: [[UInt8]]
 
   package init(_ text: String) {

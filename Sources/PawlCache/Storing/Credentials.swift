@@ -1,11 +1,11 @@
 package import PawlHTTP
 
-/// The fields of a request by which the origin can recognise the user. Requests without such fields cannot be told apart, and
-/// count as those of one visitor.
+/// The fields of a request by which the origin can recognise the user. Requests without such fields cannot be distinguished, and
+/// count as requests of one visitor.
 package enum Credentials {
   /// Whether the fields hold a credential or a cookie: `Authorization`, `Proxy-Authorization`, `Cookie`, or a field unknown to
-  /// pawl whose name suggests a user (`X-Api-Key`, `X-User`). `Client-Cert` (RFC 9440) is one of these: a client's certificate
-  /// counts only where the application gets it, which is in these fields.
+  /// pawl whose name suggests a user (`X-Api-Key`, `X-User`). `Client-Cert` (RFC 9440) is such a field. A client's certificate
+  /// counts only if it is in this field, because only then does the application get it.
   package static func areShown(in fields: Fields) -> Bool {
     if fields.contains(.cookie) || fields.contains(.authorization) || fields.contains(.proxyAuthorization) {
       return true
@@ -42,6 +42,7 @@ package enum Credentials {
     return !isOfBrowsers(name) && words.contains { word in name.indices.contains { name[$0...].hasPrefix(word) } }
   }
 
-  /// Scripts cannot set these fields: they describe how a browser makes the request, not its user.
+  /// Whether a field name begins with `sec-`. Scripts cannot set such fields, which describe how a browser makes the request, not
+  /// its user.
   private static func isOfBrowsers(_ name: [UInt8]) -> Bool { name[...].hasPrefix("sec-") }
 }

@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// The targets whose stored responses an exchange makes out of date (RFC 9111 §4.4). After a success or redirection of an unsafe
-/// method these are its own target, those of `Location` and `Content-Location`, and the destination of a MOVE or COPY, where they
-/// have the same authority; each in all spellings that clients use for it.
+/// The targets whose stored responses an exchange makes out of date (RFC 9111 §4.4). If a request with an unsafe method succeeds
+/// or is redirected, these are its own target, the targets in `Location` and `Content-Location`, and the destination of a MOVE or
+/// COPY. A target with another authority is left out. Each target is listed in all spellings that clients use for it.
 package func invalidationTargets(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response) else { return [] }
   var targets = PercentSpelling.common(of: request.target)
@@ -14,8 +14,8 @@ package func invalidationTargets(request: RequestHead, response: ResponseHead) -
   return targets
 }
 
-/// The trees that an exchange makes out of date, each as a path with a slash at its end. The path without that slash is out of
-/// date, too (RFC 4918 §5.2). DELETE, MOVE, COPY and other methods on a collection apply to all its members (RFC 4918 §9.6 to
+/// The trees that an exchange makes out of date, each as a path with a slash at its end. The path without the final slash is out
+/// of date, too (RFC 4918 §5.2). DELETE, MOVE, COPY and other methods on a collection apply to all its members (RFC 4918 §9.6 to
 /// §9.9). The paths are normalised by ``PercentSpelling``.
 package func outdatedTrees(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response), !leavesMembersAlone(request.method) else { return [] }
@@ -33,7 +33,7 @@ private func changes(_ request: RequestHead, _ response: ResponseHead) -> Bool {
   !request.method.isSafe && (200..<400).contains(response.status)
 }
 
-/// Unsafe methods that change the target only.
+/// Unsafe methods that change only the target, and not its members.
 private let single: [StaticString] = ["LOCK", "UNLOCK", "PROPPATCH", "ACL", "MKCALENDAR", "VERSION-CONTROL"]
 
 private func leavesMembersAlone(_ method: Method) -> Bool {
@@ -51,9 +51,9 @@ private func destination(_ request: RequestHead) -> [Bytes] {
   return found.count == 1 ? found : []
 }
 
-/// Resolves a URI reference against a request (RFC 3986 §5.2), and returns the target of a request for it, without the fragment.
-/// `nil` when the reference has another authority or is not `http` or `https`. Another scheme with the same authority counts as
-/// the same, since pawl's scheme may differ from the origin's.
+/// Resolves a URI reference against a request (RFC 3986 §5.2), and returns the request target of the resulting URI, without its
+/// fragment. `nil` when the reference has another authority or is not `http` or `https`. Either of these schemes is accepted,
+/// since pawl's scheme may differ from the origin's.
 func resolveSameAuthority(_ reference: Bytes, base: RequestHead) -> Bytes? {
   let reference = reference.trimmed.prefix { $0 != 0x23 }
   guard reference.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }

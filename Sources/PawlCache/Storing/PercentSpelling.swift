@@ -1,11 +1,12 @@
 import PawlBase
 package import PawlHTTP
 
-/// The spellings of a target that name the same resource: hexadecimal digits in small or capital letters, and unreserved
-/// characters that are encoded without need (RFC 3986 §6.2.2.1, §6.2.2.2). Each spelling has its own key in the cache; an
-/// invalidation covers all of them.
+/// The spellings of a target that name the same resource. They differ in the case of hexadecimal digits, and in unreserved
+/// characters that are percent-encoded without need (RFC 3986 §6.2.2.1, §6.2.2.2). Each spelling has its own cache key, so an
+/// invalidation covers several keys.
 package enum PercentSpelling {
-  /// The normal form of all spellings. Percent signs that encode nothing, and reserved characters, stay as they are.
+  /// The normal form of all spellings. Percent signs that encode nothing stay as they are, and encoded reserved characters stay
+  /// encoded.
   package static func normalised(_ text: Bytes) -> Bytes {
     guard text.contains(percent) else { return text }
     return respelt(text, uppercase: true)

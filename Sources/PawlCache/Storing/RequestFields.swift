@@ -29,8 +29,8 @@ package enum RequestFields {
     "x-proxy-url", "x-proxy-host", "x-prefix", "x-base-url",
   ].map { Array($0.utf8) }
 
-  /// Whether the request has such a field. An application that reads it returns something else than the URL names, so that the
-  /// response is not about the URL.
+  /// Whether the request has a field that overrides its method, path or host. An application that reads such a field returns
+  /// something else than the URL names, so the response is not about the URL.
   package static func hasOverride(_ fields: Fields) -> Bool {
     if fields.contains(.xHTTPMethodOverride) { return true }
     return hasOther(fields) { spelling in
@@ -39,8 +39,9 @@ package enum RequestFields {
     }
   }
 
-  /// Whether the response allows just the page that sent the request (`Access-Control-Allow-Origin`, Fetch §3.2.3), without
-  /// naming `Origin` in `Vary`. Stored as it is, it would shut out all other pages.
+  /// Whether the response allows only the site whose script sent the request (`Access-Control-Allow-Origin`, Fetch §3.2.3),
+  /// without naming `Origin` in `Vary`. If the response were stored unchanged, browsers would refuse it to scripts of all other
+  /// sites.
   static func isEchoed(_ fields: Fields, in answer: Fields) -> Bool {
     guard let origin = fields.only(.origin), !VaryRule(answer).names.contains(Array("origin".utf8)) else {
       return false
@@ -51,12 +52,12 @@ package enum RequestFields {
   // MARK: - Causes of errors
 
   /// The part of a request that is added to the key of a response with a status of 300 or more, because the request's own fields
-  /// may have caused that status. The response is used only for requests that look the same: an odd request of one client does
-  /// not spoil the URL for other clients.
+  /// may have caused that status. The response is used only for requests with the same such part. So an error that one client
+  /// caused by an unusual request is not sent to other clients.
   ///
-  /// The names of all fields that an origin sees count. Values count where they differ from what browsers send. For an error that
-  /// is not about the resource (other than 404, 410 and the like) all values of ordinary fields count. Of unknown fields only
-  /// long values count.
+  /// The part has the names of all fields that an origin sees, and the values that differ from what browsers send. For an error
+  /// that is not about the resource (other than 404, 410 and the like) it has all values of ordinary fields. The value of an
+  /// unknown field is in the part only if it is long.
   /// - Parameter fields: as the client sent them.
   package static func errorKey(status: Int, _ fields: Fields) -> [UInt8] {
     guard status >= 300 else { return [] }
@@ -94,8 +95,8 @@ package enum RequestFields {
     return fields.lines.contains { kind($0.name, fields.name($0).map(\.lowercasedASCII)) == .unknown }
   }
 
-  /// Whether the request has something that browsers do not send. The origin may reject it, redirect it, or answer it specially
-  /// without `Vary`: then its response says nothing about the resource.
+  /// Whether the request has something that browsers do not send. The origin may reject or redirect such a request, or send a
+  /// special response without `Vary`. Such a response says nothing about the resource.
   package static func isUnusual(_ fields: Fields) -> Bool {
     fields.lines.contains { line in
       let name = fields.name(line).map(\.lowercasedASCII)
@@ -108,15 +109,16 @@ package enum RequestFields {
     }
   }
 
-  /// The longest value of an unknown field that does not count, in bytes: counters and identifiers differ in each request.
+  /// The longest value of an unknown field that does not count, in bytes. Short values are often counters and identifiers, which
+  /// differ in each request.
   static let longValue = 64
 
   private enum Kind { case ignored, trace, ordinary, unknown }
 
   private static func kind(_ known: FieldName, _ name: [UInt8]) -> Kind {
     switch known {
-    // Fields that the origin does not see, or that pawl writes itself. Responses to conditions and ranges are not stored with
-    // such a key (``NotStored/conditional``).
+    // Fields that the origin does not see, or that pawl writes itself. Conditions and ranges are among them, because responses to
+    // them are not stored with an error key (``NotStored/conditional``).
     case .connection, .keepAlive, .proxyConnection, .host, .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince,
       .ifUnmodifiedSince, .requestRange, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
       .xRealIP:
@@ -151,7 +153,7 @@ package enum RequestFields {
   private static let browsers = Set(
     ["dnt", "priority", "save-data", "sec-gpc", "sec-purpose", "upgrade-insecure-requests"].map { Array($0.utf8) })
 
-  /// Whether a value is hexadecimal digits and hyphens: the identifier of one request.
+  /// Whether a value has only hexadecimal digits and hyphens, as the identifier of a request has.
   private static func isIdentifier(_ value: Bytes) -> Bool {
     value.count <= longValue
       && value.allSatisfy { $0 == 0x2d || $0.isHexDigit }
@@ -190,8 +192,8 @@ package enum RequestFields {
 
   private static let others = FieldNameSet([.other])
 
-  /// Compares names, in which every byte that is no letter or digit counts as a hyphen: CGI and WSGI make the same variable of
-  /// all of them.
+  /// Compares field names. Every byte that is neither a letter nor a digit counts as a hyphen, because CGI and WSGI make the same
+  /// variable of all these spellings.
   private static func isSame(_ spelling: Bytes, _ name: [UInt8]) -> Bool {
     spelling.count == name.count
       && zip(spelling, name).allSatisfy { a, b in (a.isLetter || a.isDigit ? a.lowercasedASCII : 0x2d) == b }

@@ -22,7 +22,7 @@ package struct ResponseDirectives: Hashable, Sendable {
     if let lifetime = cacheControl.sMaxAge ?? cacheControl.maxAge { return lifetime }
     guard !isTargeted, fields.contains(.expires) else { return nil }
     let date = fields.only(.date).flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
-    // Several lines, or one that is no date, mean: already expired (RFC 9111 §5.3).
+    // Several lines, or a value that is not a date, mean that the response has already expired (RFC 9111 §5.3).
     guard let expires = fields.only(.expires).flatMap({ HTTPDate.parse($0, now: receivedAt) }) else { return 0 }
     return max(0, expires.clampedDifference(date))
   }
@@ -30,15 +30,15 @@ package struct ResponseDirectives: Hashable, Sendable {
   /// Whether the origin addresses shared caches explicitly: by `public`, by `s-maxage` or by a targeted field.
   package var isSharedExplicitly: Bool { cacheControl.isPublic || cacheControl.sMaxAge != nil || isTargeted }
 
-  /// Whether the response is for all clients, whatever their cookies: it has `public`, or a lifetime above zero. (`max-age=0`
-  /// alone is common on pages that are made for one user.)
+  /// Whether the response is for all clients, whatever their cookies. It is if it has `public`, or a lifetime above zero.
+  /// (`max-age=0` alone is common on pages that are made for one user.)
   package func meansEverybody(_ fields: Fields, receivedAt: Int64) -> Bool {
     cacheControl.isPublic || explicitLifetime(fields, receivedAt: receivedAt) ?? 0 > 0
   }
 }
 
 extension Int64 {
-  /// `self - other` within ±2^31: dates come from clients and origins, and longer times make no difference.
+  /// `self - other`, limited to ±2^31. Dates of clients and origins may be any numbers, and longer times make no difference.
   func clampedDifference(_ other: Int64) -> Int64 {
     let (difference, overflow) = subtractingReportingOverflow(other)
     if overflow { return self < other ? -CacheControl.longest : CacheControl.longest }

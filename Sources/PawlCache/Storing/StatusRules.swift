@@ -1,6 +1,7 @@
 /// The properties of status codes that matter to a cache.
 enum StatusRules {
-  /// Whether a response may be fresh without an explicit lifetime (RFC 9110 §15.1). A 206 is not stored as such.
+  /// Whether a response may be fresh without an explicit lifetime (RFC 9110 §15.1). 206 is not in the list, because a 206 is not
+  /// stored under its own status.
   static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true

@@ -14,11 +14,13 @@ package enum NotStored: String, CaseIterable, Hashable, Sendable {
   /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5).
   case authorization
   case varyStar = "vary-star"
-  /// It sets a cookie without addressing shared caches explicitly.
+  /// The response sets a cookie, and does not address shared caches explicitly.
   case setCookie = "set-cookie"
-  /// A status other than 200 without freshness, validator or permission for stale use: it would never be used again.
+  /// The status is not 200, and the response has no freshness, validator or permission for stale use. So it would never be used
+  /// again.
   case noFreshness = "no-freshness"
-  /// The request had a range or a condition, and the response is neither the whole nor a part of the representation.
+  /// The request to the origin had a range or a condition, and the response is not a 200. So it does not show what a plain
+  /// request would get.
   case conditional
   /// The request has a field that overrides its method, URL or host in some applications.
   case override
@@ -33,11 +35,11 @@ package enum Storability: Hashable, Sendable {
   /// For each request to which the origin confirms these bytes by a 304 with their strong tag: the response sets a cookie, which
   /// is for one client.
   case sharedOnceConfirmed
-  /// For the rest of this body, for its own user only (`resume-private`); never found by URL.
+  /// Only so that its own user can fetch the rest of the body (`resume-private`); never found by its URL.
   case privately
   case no(NotStored)
 
-  /// Whether other requests find it by its URL.
+  /// Whether other requests find the response by its URL.
   package var isForOthers: Bool {
     switch self {
     case .shared, .sharedPerCookie, .sharedOnceConfirmed: true
@@ -48,7 +50,7 @@ package enum Storability: Hashable, Sendable {
   /// Decides whether and for which requests a response is stored. A 200 to a GET is stored even when it is never fresh, because
   /// its rest may be requested later.
   /// - Parameters:
-  ///   - framing: of the response; a length above `max-object` is recognised by it.
+  ///   - framing: the framing of the response; it may give a length above `max-object`.
   ///   - isConditional: whether the request to the origin had a range or a condition, the client's or pawl's own. Then only a
   ///     200 shows what a plain request would get (RFC 9111 §3.3, §4.3).
   ///   - receivedAt: wall clock, seconds since 1970; replaces a missing `Date`.
@@ -74,7 +76,7 @@ package enum Storability: Hashable, Sendable {
     return response.fields.only(.etag).flatMap(EntityTag.init).map { !$0.isWeak } ?? false
   }
 
-  /// The first reason against storing it for other requests. Reasons against any storing come first.
+  /// The first reason against storing the response for other requests. Reasons against storing it at all come first.
   private static func obstacle(
     _ request: RequestHead, _ response: ResponseHead, _ framing: BodyFraming, _ directives: ResponseDirectives,
     _ policy: CachePolicy
@@ -85,7 +87,7 @@ package enum Storability: Hashable, Sendable {
     if LiveStream.isOne(fields) { return .liveStream }
     if case .length(let length) = framing, policy.maxObject > 0, length > policy.maxObject { return .tooLarge }
     if control.mustUnderstand {
-      // With `must-understand` it may have `no-store` for caches that do not know that directive (RFC 9111 §5.2.2.3).
+      // Beside `must-understand`, `no-store` is only for caches that do not know `must-understand` (RFC 9111 §5.2.2.3).
       if !StatusRules.isUnderstood(response.status) { return .noStore }
     } else if control.noStore {
       return .noStore
@@ -100,8 +102,8 @@ package enum Storability: Hashable, Sendable {
     return nil
   }
 
-  /// Whether the method may be stored: GET, and POST where `Content-Location` makes the response that of a GET of the same URL
-  /// (RFC 9110 §9.3.3).
+  /// Whether the response to this method may be stored. It may for GET, and for POST if `Content-Location` says that a GET of the
+  /// same URL gets the same response (RFC 9110 §9.3.3).
   private static func isMethodCacheable(
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives
   ) -> Bool {
@@ -118,8 +120,7 @@ package enum Storability: Hashable, Sendable {
     control.isPublic || control.sMaxAge != nil || control.mustRevalidate
   }
 
-  /// A reason against storing a response that is never resumed: it is neither fresh for a while, nor can be revalidated or used
-  /// stale.
+  /// A reason against storing a response that is never resumed: it is never fresh, and can be neither revalidated nor used stale.
   private static func uselessness(
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives, _ policy: CachePolicy,
     _ receivedAt: Int64

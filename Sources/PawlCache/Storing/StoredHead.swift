@@ -1,29 +1,29 @@
 package import PawlHTTP
 
-/// The stored part of a response besides its bytes. Immutable: a 304 makes a new one
+/// The status and the fields of a stored response, without its body. Immutable; an update by a 304 makes a new head
 /// (``mergeNotModified(_:_:requestTime:responseTime:isRenewal:taking:)``). Times are wall clock, seconds since 1970.
 package struct StoredHead: Equatable, Sendable {
   package let status: Int
-  /// Without hop-by-hop fields, `Set-Cookie`, `Content-Length` and contradictions (`consistent`); otherwise as the origin sent
-  /// them (RFC 9111 §3.1).
+  /// The fields as the origin sent them (RFC 9111 §3.1), without hop-by-hop fields, `Set-Cookie`, `Content-Length`, and the
+  /// fields that `consistent` removes.
   package let fields: Fields
   /// When the request was sent, and when the head of the response had arrived.
   package let requestTime: Int64, responseTime: Int64
-  /// The request fields that selected this response; `Accept-Encoding` is added for a coded one whose `Vary` lacks it.
+  /// The request fields that selected this response; `Accept-Encoding` is added for a coded response whose `Vary` lacks it.
   package let vary: VaryRule
   /// The values of these request fields, normalised.
   package let selecting: [UInt8]
   /// The validators. Their date is that of the response that brought the bytes, also after a 304: only that date shows whether
   /// `Last-Modified` names one byte sequence (RFC 9110 §8.8.2.2).
   package let validators: Validators
-  /// The directives that apply, targeted or plain.
+  /// The cache directives that apply: those of `CDN-Cache-Control`, or else those of `Cache-Control`.
   package let cacheControl: CacheControl
   /// Whether `CDN-Cache-Control` applies; `Expires` is then ignored.
   package let isTargeted: Bool
-  /// Whether the response is for all clients, by `public` or an explicit lifetime: the cookies of a request do not matter.
+  /// Whether the response is for all clients, by `public` or an explicit lifetime. If so, the cookies of a request do not matter.
   package let isForEverybody: Bool
-  /// Whether ranges of it are served. A multipart response is sent whole: a client would take a 206 of that type for the parts
-  /// that pawl made (RFC 9110 §15.3.7.2).
+  /// Whether ranges of the response are served. A `multipart/byteranges` response is always sent completely, because a client
+  /// would take a 206 of that type for parts that pawl made (RFC 9110 §15.3.7.2).
   package let givesParts: Bool
   /// The lifetime that the origin gave, in seconds; `nil` when it gave none in the fields that apply.
   let explicitLifetime: Int64?
@@ -31,20 +31,20 @@ package struct StoredHead: Equatable, Sendable {
   let date: Int64?
   /// The age of the response on arrival, in seconds (RFC 9111 §4.2.3, corrected initial age).
   let initialAge: Int64
-  /// What a request needs in common with the request of this response, besides URL and `Vary`. For a response that is not for all
-  /// clients: the bytes of `Cookie`. For a status of 300 or more: the fields that may have caused it
-  /// (``RequestFields/errorKey(status:_:)``). Empty where there was nothing of that.
+  /// The values that a request must share with the request of this response, besides the URL and the fields in `Vary`. For a
+  /// response that is not for all clients: the bytes of `Cookie`. For a status of 300 or more: the fields that may have caused
+  /// the status (``RequestFields/errorKey(status:_:)``). Empty where there are no such values.
   package let implicitKey: [UInt8]
-  /// Whether it is used only for clients to whom the origin confirmed it (``Storability/sharedOnceConfirmed``).
+  /// Whether the response is used only for clients to whom the origin confirmed it (``Storability/sharedOnceConfirmed``).
   package var isOnceConfirmed: Bool { implicitKey == Self.onceConfirmed }
-  /// The cookies of the answered request that count.
+  /// The cookies in ``implicitKey``: those of the request that this response answered, if they count.
   package var keyCookies: Bytes { isOnceConfirmed ? [] : implicitKey.prefix { $0 != 0 } }
-  /// The implicit key of such a response: no request has it.
+  /// The implicit key of a response for which ``isOnceConfirmed`` is true. No request has this key.
   private static let onceConfirmed: [UInt8] = [1]
 
   /// - Parameters:
   ///   - request: as the client sent it.
-  ///   - asSent: its fields as the origin got them; `nil`: the same.
+  ///   - asSent: the fields of the request as the origin got them; `nil` if they are the same.
   ///   - storability: ``Storability/sharedPerCookie`` binds the response to the request's cookies.
   ///   - asksIdentity: whether the request to the origin had `Accept-Encoding: identity`, whatever the client accepts.
   package init(
@@ -64,7 +64,7 @@ package struct StoredHead: Equatable, Sendable {
       bytesDate: Validators(fields, receivedAt: responseTime).date, selecting: selecting, implicitKey: key)
   }
 
-  /// Derives everything else from the fields.
+  /// Makes a head; everything else is derived from the fields.
   init(
     status: Int, fields: Fields, requestTime: Int64, responseTime: Int64, bytesDate: Int64?, selecting: [UInt8],
     implicitKey: [UInt8]
@@ -93,8 +93,8 @@ package struct StoredHead: Equatable, Sendable {
   /// implicit key.
   /// - Parameters:
   ///   - request: as the client sent it.
-  ///   - asSent: its fields as the origin gets them. `Vary` is about those, since pawl sets and removes some fields. Called
-  ///     only where `Vary` names a field.
+  ///   - asSent: returns the fields of the request as the origin gets them. `Vary` refers to these, since pawl sets and removes
+  ///     some fields. Called only where `Vary` names a field.
   package func isSelected(by request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard !vary.isStar, hasImplicitKey(of: request.fields) else { return false }
     guard !vary.names.isEmpty else { return true }
@@ -116,7 +116,7 @@ package struct StoredHead: Equatable, Sendable {
     return date < later && requestTime <= newer.responseTime
   }
 
-  /// Whether its own fields give it a lifetime above zero; heuristics and settings do not count.
+  /// Whether the fields of the response give a lifetime above zero; heuristics and settings do not count.
   package var givesLifetime: Bool { explicitLifetime ?? 0 > 0 }
 
   /// Whether the origin gives no directive about reuse (`collapse = always`).
@@ -142,7 +142,8 @@ package struct StoredHead: Equatable, Sendable {
     return fields
   }
 
-  /// The response's `Vary`, completed by `Accept-Encoding` for a coded response, which that field must have selected.
+  /// The `Vary` of a response. For a coded response `Accept-Encoding` is added, because this field must have selected the
+  /// response.
   static func varyRule(_ fields: Fields) -> VaryRule {
     guard let coding = fields.combined(.contentEncoding), !coding.isEmpty, !coding.equalsIgnoringCase("identity") else {
       return VaryRule(fields)
@@ -160,7 +161,7 @@ package struct StoredHead: Equatable, Sendable {
     return asked
   }
 
-  /// Whether requests with these cookies have the implicit key of this response, as far as it consists of cookies.
+  /// Whether a request with these fields has the cookies that this response requires.
   func hasCookies(of fields: Fields) -> Bool { isForEverybody || hasImplicitKey(of: fields) }
 
   static func implicitKey(status: Int, _ fields: Fields, countsCookies: Bool) -> [UInt8] {

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// A stored head as bytes for the catalogue: a version byte, numbers in big-endian order, and strings after their length.
+/// A stored head as bytes for the catalogue: a version byte, numbers in big-endian order, and each string after its length.
 extension StoredHead {
   private static let formatVersion: UInt8 = 1
 
@@ -17,7 +17,7 @@ extension StoredHead {
     return output
   }
 
-  /// `nil` when the bytes are not from ``serialize()``: another version, cut off, or followed by more bytes.
+  /// Reads the bytes that ``serialize()`` made; `nil` when they have another version, are cut off, or are followed by more bytes.
   package init?(serialized: [UInt8]) {
     var reader = ByteReader(rest: serialized[...])
     guard reader.byte() == Self.formatVersion, let status = reader.number(), (100...999).contains(status),

@@ -1,9 +1,9 @@
 import PawlHTTP
 
-/// One entity tag of a stored body, and the part of the body that it is still valid for.
+/// One entity tag of a stored body, and the part of the body for which the tag is still valid.
 ///
 /// A body has one tag that pawl sends with it, and up to ``aliasLimit`` aliases: tags of bodies that were proven equal, byte for
-/// byte. After a crash, without the origin's own strong tag, a tag covers only what was synced and recorded.
+/// byte. After a crash, a tag of a body without the origin's own strong tag covers only the bytes that were synced and recorded.
 package struct TagRecord: Hashable, Sendable {
   /// The bytes between the quotes.
   package var tag: [UInt8]
@@ -11,7 +11,7 @@ package struct TagRecord: Hashable, Sendable {
   /// `.max` = everywhere.
   package var limit: UInt64
 
-  /// The most aliases of a body; beyond it, the alias unused for the longest time is dropped.
+  /// The most aliases of a body. If there are more, the alias that was unused for the longest time is dropped.
   package static let aliasLimit = 64
 
   /// The prefix of tags that pawl makes.
@@ -44,7 +44,7 @@ extension [TagRecord] {
     return true
   }
 
-  /// The limit of a tag; marks it as used now. `nil` when it is none of these.
+  /// Returns the limit of a tag, and marks the tag as used now. `nil` when the body does not have this tag.
   package mutating func use(_ opaque: [UInt8]) -> UInt64? {
     guard let index = firstIndex(where: { $0.tag == opaque }) else { return nil }
     if index > 1 { insert(remove(at: index), at: 1) }
@@ -53,9 +53,10 @@ extension [TagRecord] {
 
   /// Adds the tags of an older body, which was proven equal to this one.
   /// - Parameters:
-  ///   - older: its tags, with the limits that hold for this body.
-  ///   - takesName: whether the first tag of the older body becomes the one that pawl sends, if it covers the whole body.
-  ///   - isTold: whether the first tag of this body was sent to a client; otherwise it is forgotten when it is replaced.
+  ///   - older: the tags of the older body, with the limits that hold for this body.
+  ///   - takesName: whether the first tag of the older body becomes the one that pawl sends, if that tag covers the complete
+  ///     body.
+  ///   - isTold: whether the first tag of this body was sent to a client; if not, the tag is forgotten when it is replaced.
   package mutating func inherit(_ older: [TagRecord], takesName: Bool, isTold: Bool) {
     guard let name = older.first else { return }
     let gives = takesName && name.limit == .max

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
 /// The parts of a request that select one of the responses stored for a URL: the fields of `Vary` and the implicit key. Responses
-/// with the same selector differ in its values only, and are found by them.
+/// with the same selector differ only in the values of these parts, and are found by these values.
 package struct VariantSelector: Hashable, Sendable {
   private let vary: VaryRule
   private let kind: Kind
@@ -9,9 +9,9 @@ package struct VariantSelector: Hashable, Sendable {
   private enum Kind: Hashable, Sendable {
     /// The fields of `Vary` only.
     case everybody
-    /// The cookies, too.
+    /// The fields of `Vary`, and the cookies.
     case cookies
-    /// The fields that may have caused an error, and perhaps the cookies (``StoredHead/implicitKey``).
+    /// The fields of `Vary`, the fields that may have caused an error, and perhaps the cookies (``StoredHead/implicitKey``).
     case error(isAboutResource: Bool, countsCookies: Bool)
   }
 
@@ -25,7 +25,8 @@ package struct VariantSelector: Hashable, Sendable {
     }
   }
 
-  /// The values of a request. A response that the request selects has the same values; the reverse need not hold.
+  /// The values of a request. A response that the request selects has the same values; but the request need not select every
+  /// response with these values.
   /// - Parameters: as in ``StoredHead/isSelected(by:asksIdentity:asSent:)``.
   package func values(of request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> [UInt8] {
     var values: [UInt8] = []

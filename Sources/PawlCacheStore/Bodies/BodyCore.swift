@@ -6,7 +6,7 @@ import PawlObserve
 /// The objects that the bodies of one cache share. The subclass ``StoreCore`` adds the index that finds bodies, and decides which
 /// ones can be evicted.
 class BodyCore: @unchecked Sendable {
-  // Safe: all is constant, and what changes has its own lock.
+  // Safe: all properties are constant, and each object that changes has a lock of its own.
   let place: StorePlace
   let settings: CacheStoreSettings
   let pool: WorkerPool
@@ -20,7 +20,8 @@ class BodyCore: @unchecked Sendable {
   /// Limits the log events that could otherwise come once for each body.
   let failures: FailureLog
   let counters = Locked(StoreStatistics())
-  /// Bodies whose files exist but whose rows may not be committed yet: the sweep for orphans spares them.
+  /// Bodies whose files exist but whose rows may not be committed yet. The sweep for orphans (files without a row) leaves these
+  /// files alone.
   let unrecorded = Locked(Set<ObjectID>())
   let spares = BodyFileSpares()
   /// Objects that were removed although their rows may still exist.
@@ -33,14 +34,14 @@ class BodyCore: @unchecked Sendable {
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)
   let reader: CatalogueReader
-  /// `nil` if it could not be made.
+  /// The ledger; `nil` if its file could not be made.
   let ledger: Ledger?
-  /// The bodies in memory, by number.
+  /// The bodies in memory that have a file of their own, by number.
   private let live = Locked([Int64: WeakBody]())
   private struct WeakBody { weak var body: StoredBody? }
-  /// The charge of bodies that do not count against the budget by themselves: those in packs.
+  /// The charge of bodies in packs: zero, because ``Packs`` charges the bytes of records.
   let noCharge: DiskCharge
-  /// Bodies used since their recency was last recorded.
+  /// Bodies whose last use is not recorded in the catalogue yet.
   let used = Locked([ObjectIdentifier: StoredBody]())
 
   init(
@@ -60,13 +61,13 @@ class BodyCore: @unchecked Sendable {
     self.nextNumber = Locked(nextNumber)
   }
 
-  /// Set once, before the store is used.
+  /// The catalogue. Set once before the store is used; `nil` after the store was closed.
   var catalogue: Catalogue? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
   }
 
-  /// The packs of small objects; `nil` if each object has a file of its own. Set once, before the store is used.
+  /// The packs of small objects. Set once before the store is used; `nil` after the store was closed.
   var packs: Packs? {
     get { packsBox.withLock { $0 } }
     set { packsBox.withLock { $0 = newValue } }
@@ -80,7 +81,7 @@ class BodyCore: @unchecked Sendable {
   }
 
   func noteLive(_ body: StoredBody) { live.withLock { $0[body.number] = WeakBody(body: body) } }
-  /// Removes a body that has ended from `live`, unless another body of that number was loaded since.
+  /// Removes the entry of a body that is being freed, unless another body with that number was loaded since.
   func noteDead(_ number: Int64) {
     live.withLock { live in
       if let entry = live[number], entry.body == nil { live[number] = nil }
@@ -107,18 +108,18 @@ class BodyCore: @unchecked Sendable {
     catalogue.submit(CatalogueChanges(list: changes), durably: durably, isUrgent: isUrgent, then: completion)
   }
 
-  /// Runs `move`, which moves the bytes of a body to another place, on one thread at a time. Not reentrant. Must not be called
-  /// with the body's lock held.
+  /// Runs `move`, which moves the bytes of a body to another place. Only one thread at a time moves a body. Not reentrant. Must
+  /// not be called with the body's lock held.
   func moving<R>(_ body: StoredBody, _ move: () -> R) -> R {
     moving[Int(truncatingIfNeeded: body.number & 15)].withLock { _ in move() }
   }
 
-  /// Updates the index and other bodies of the same record after a new record was written at `next`. The old record still counts.
-  /// ``StoreCore`` overrides it.
+  /// Updates the index and other bodies of the same record after a new record was written at `next`. The old record is not marked
+  /// as dead yet. ``StoreCore`` overrides it.
   func noteMoved(_ body: StoredBody, from place: PackPlace, to next: PackPlace, _ descriptor: BodyDescriptor) {}
 
-  /// Passes changes on to another body of the same object, because the record is not that of `body` any more. ``StoreCore``
-  /// overrides it.
+  /// Passes changes on to another body of the same object, because `body` does not refer to the object's present record any more.
+  /// ``StoreCore`` overrides it.
   func passOn(
     _ changes: [CatalogueChange], from body: StoredBody, then completion: @escaping @Sendable (Bool) -> Void
   ) { completion(false) }
@@ -128,12 +129,13 @@ class BodyCore: @unchecked Sendable {
     if body.doom() { body.removeBytes() }
   }
 
-  /// Reserves disk space. Blocking: in the pool.
+  /// Reserves disk space. Blocking; called in the pool.
   /// - Returns: `false` if there is no space and none can be freed.
   func makeRoom(_ bytes: UInt64) -> Bool { budget.reserve(bytes) }
 
-  /// Logs that a body is not stored: once a minute for each reason, with the number of events that were not logged.
-  /// - Parameter bytes: the disk space that it needed, with the overhead.
+  /// Logs that a body is not stored, at most once a minute for each reason. The event has the number of events that were left
+  /// out.
+  /// - Parameter bytes: the disk space that the body needed, with the overhead.
   func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
     guard let omitted = failures.due(why) else { return }
     events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "omitted": "\(omitted)"])
@@ -146,7 +148,7 @@ class BodyCore: @unchecked Sendable {
     events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "omitted": "\(omitted)"])
   }
 
-  /// Lends a buffer of one MiB, into which a segment is read back. In the pool.
+  /// Calls `body` with a buffer of one MiB, into which a segment can be read. Called in the pool.
   func withSegmentBuffer<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
     var buffer = buffers.withLock { $0.popLast() } ?? [UInt8](repeating: 0, count: Int(SegmentTable.span))
     defer { buffers.withLock { if $0.count < 8 { $0.append(buffer) } } }
@@ -166,7 +168,7 @@ package struct StoreStatistics: Hashable, Sendable {
   package var reservedBytes: UInt64 = 0
   /// Objects evicted to make room.
   package var evictions: UInt64 = 0
-  /// How often bytes were removed because they differed from what was written.
+  /// How often bytes were removed from a body because they differed from what pawl had written, or were missing.
   package var mendings: UInt64 = 0
   /// Objects that were dropped because none of their bytes could be trusted.
   package var drops: UInt64 = 0
@@ -178,7 +180,7 @@ package struct CacheStoreSettings: Sendable {
   package var name: String
   /// The cache's own directory; it is made if it is missing.
   package var path: String
-  /// Bytes for all bodies; `nil`: 80 % of what is free when the cache is first opened.
+  /// Bytes for all bodies; `nil`: 80 % of the space that is free when the cache is first opened.
   package var maxSize: UInt64?
   /// Bytes that are left free on the file system.
   package var minFree: UInt64
@@ -191,10 +193,11 @@ package struct CacheStoreSettings: Sendable {
   package var loadedResources: Int
   /// The largest body that is stored in a pack with others, in bytes; 0: each body has a file of its own.
   package var packedObject: UInt64
-  /// Bytes of memory for bodies that are gathered to go into packs. A body counts with the size that it can reach. When the
-  /// memory is used up, new bodies get a file at once.
+  /// Bytes of memory for bodies that are gathered to go into packs. A body counts with its length; if the length is unknown, with
+  /// 64 KiB at first. When the memory is used up, new bodies get a file at once.
   package var gathering: UInt64
-  /// The most packs, each of which holds a descriptor, as long as they can be made large enough.
+  /// The most packs; each of them holds a descriptor. Packs are made larger so that this number is enough. If packs of the
+  /// largest possible size (256 MiB) are still too small, there are more packs.
   package var mostPacks: Int
 
   /// The value of ``mostPacks`` unless descriptors are scarce.

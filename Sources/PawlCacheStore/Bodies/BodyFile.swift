@@ -2,11 +2,12 @@ import CLinux
 import PawlDisk
 import PawlLoop
 
-/// The files under `bodies/`: named `ab/` and 32 hexadecimal digits, mode 0600.
+/// Makes, opens and removes the files under `bodies/`. A file is named by the 32 hexadecimal digits of its body's id, in a
+/// directory named by the first two of them. Its mode is 0600.
 enum BodyFile {
-  /// Makes a new file. Blocking. Its blocks are allocated when the bytes are written: preallocation would delay the first byte of
-  /// a large body (1 ms for each GiB on ext4), and file systems with delayed allocation lay out a file that is written in order
-  /// just as well.
+  /// Makes a new file. Blocking. Its blocks are allocated when the bytes are written, because preallocation would delay the first
+  /// byte of a large body (1 ms for each GiB on ext4), and file systems with delayed allocation lay out a file that is written in
+  /// order just as well.
   static func create(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)
   }
@@ -16,7 +17,8 @@ enum BodyFile {
     try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
   }
 
-  /// Opens the file of a body again that was closed because it was idle; `nil`, logged, if that fails.
+  /// Opens the file of a body again after it was closed because the body was idle. Returns `nil`, and logs the error, if that
+  /// fails.
   static func reopen(_ body: StoredBody) -> BodyDescriptor? {
     let path = body.core.path(of: body.id)
     do throws(StoreError) {
@@ -29,7 +31,8 @@ enum BodyFile {
     }
   }
 
-  /// Unlinks the file in the pool, or on this thread if the pool has stopped. Its bytes are free when it is closed, too.
+  /// Unlinks the file in the pool, or on this thread if the pool has stopped. The disk space is free as soon as the file is also
+  /// closed.
   static func remove(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) {
     charge.drop()
     let remove: @Sendable () -> Void = {
@@ -51,7 +54,8 @@ enum BodyFile {
 }
 
 extension StoredBody {
-  /// Stores the descriptor unless another thread has stored one before. Checks whether the file has changed meanwhile.
+  /// Stores the descriptor unless another thread has already stored one. Then checks whether the file was changed while it was
+  /// closed.
   /// - Returns: the descriptor that is stored.
   func adopt(_ descriptor: BodyDescriptor) -> BodyDescriptor {
     let now = core.openBodies.now()

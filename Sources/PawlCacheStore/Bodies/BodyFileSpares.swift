@@ -7,8 +7,8 @@ import PawlLoop
 /// Empty files under `bodies/` for future bodies. With one of them, a new body waits neither for the disk nor for a thread of the
 /// pool before its first byte is written.
 ///
-/// They have their final names. The sweep for orphans takes them as bodies that are not recorded yet. Those of a process that was
-/// killed are removed with its orphans.
+/// A spare file already has its final name. The sweep for orphans (files without a row) leaves it alone, like the file of a body
+/// that is not recorded yet. After a process was killed, the next start removes its spare files as orphans.
 final class BodyFileSpares: Sendable {
   /// The most spare files; each holds a descriptor.
   static let limit = DescriptorLimit.spare(atMost: 16)
@@ -43,8 +43,8 @@ final class BodyFileSpares: Sendable {
   /// Puts back a spare that was not needed.
   func giveBack(_ spare: Spare) { state.withLock { $0.waiting.append(spare) } }
 
-  /// Makes files until there are ``limit``. Blocking. An error here is logged only for debugging: it comes again, and is logged,
-  /// when a body is made without a spare.
+  /// Makes files until there are ``limit``. Blocking. An error is logged at the level `debug` only, because the same error is
+  /// logged as a warning when a body is made without a spare.
   func refill(_ core: BodyCore) {
     defer { state.withLock { $0.isRefilling = false } }
     while state.withLock({ !$0.isClosed && $0.waiting.count < Self.limit }) {
@@ -84,10 +84,11 @@ final class BodyFileSpares: Sendable {
 }
 
 extension BodyCore {
-  /// Makes a body like ``makeBody(expected:total:)`` if that takes neither disk I/O nor an eviction; else `nil`. Never blocks.
+  /// Makes a body like ``makeBody(expected:total:)`` if that takes neither disk I/O nor an eviction; else returns `nil`. Never
+  /// blocks.
   func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
     if let body = makeGathered(expected: expected, total: total) { return body }
-    // Another file might have to be closed first to free a descriptor.
+    // Beyond the limit, another file would have to be closed first.
     guard openBodies.hasRoom else { return nil }
     let (spare, wantsMore) = spares.take()
     if wantsMore { pool.run { [self] in spares.refill(self) } }
@@ -102,7 +103,8 @@ extension BodyCore {
     return newBody(spare.id, descriptor, charge, total: total, reservation: content)
   }
 
-  /// Reserves disk space and makes a new body with a number and a file; `nil`, logged, if that fails. Blocking.
+  /// Reserves disk space and makes a new body, which is gathered in memory or gets a file. Returns `nil`, and logs why, if that
+  /// fails. Blocking.
   func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
     let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
@@ -125,14 +127,16 @@ extension BodyCore {
     }
   }
 
-  /// Makes a body that may become a record in a pack: all of it is to come, and it may be small. Never blocks.
+  /// Makes a body that is gathered in memory and may become a record in a pack. Returns `nil` if
+  /// `gatheringShare(expected:total:)` does, or if there is no disk space. Never blocks.
   private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
     let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead
     guard let share = gatheringShare(expected: expected, total: total), budget.reserve(reserved) else { return nil }
     return gathered(total: total, reserved, share)
   }
 
-  /// Returns memory to gather a body in if all of it is to come and it may be small enough for a pack; else `nil`.
+  /// Reserves memory in which a body is gathered. Returns `nil` if the fetch does not bring the complete body, if the body is too
+  /// large for a pack, or if the memory is used up.
   private func gatheringShare(expected: UInt64?, total: UInt64?) -> GatheringShare? {
     guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return nil }
     let limit = UInt64(packs.contentLimit)
@@ -149,7 +153,7 @@ extension BodyCore {
       id: ObjectID.make(), number: takeNumber(), core: self, charge: DiskCharge(budget, bytes: 0), state: state)
   }
 
-  /// Returns the bytes to reserve for a new body's content.
+  /// Returns the number of bytes to reserve for a new body's content.
   func reservation(expected: UInt64?, total: UInt64?) -> UInt64 {
     min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
   }

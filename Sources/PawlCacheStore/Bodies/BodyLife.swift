@@ -1,11 +1,12 @@
 /// The state of a body's content.
 enum BodyContent: Hashable {
-  /// Some bytes are missing: a fill brings them, or may bring them later.
+  /// Some bytes are missing. A fill is bringing them, or may bring them later.
   case filling
   case complete
   /// Complete, synced to the disk, and recorded as complete in the catalogue.
   case recorded
-  /// A final failure: every reader ends with it. `wasComplete` keeps whether all bytes were held before.
+  /// The body has failed for good, and every reader ends with this failure. `wasComplete`: whether all bytes were held when it
+  /// failed, and none were lost since.
   case failed(BodyFailure, wasComplete: Bool)
 
   /// Whether all bytes are held. For a failed body: whether they were held when it failed.
@@ -27,7 +28,7 @@ enum BodyContent: Hashable {
   var failure: BodyFailure? { if case .failed(let failure, _) = self { failure } else { nil } }
 
   /// Notes that all bytes have come.
-  /// - Returns: `false` if the body has failed before; it stays failed.
+  /// - Returns: `false` if the body has already failed; then it stays failed.
   mutating func completed() -> Bool {
     switch self {
     case .filling: self = .complete
@@ -37,7 +38,7 @@ enum BodyContent: Hashable {
     return true
   }
 
-  /// Notes that the catalogue has recorded the body as complete. Does nothing if it has lost bytes since.
+  /// Notes that the catalogue has recorded the body as complete. Does nothing if the body has lost bytes since then.
   mutating func wasRecorded() { if self == .complete { self = .recorded } }
 
   /// Notes that some bytes were found damaged or missing.
@@ -49,8 +50,8 @@ enum BodyContent: Hashable {
     }
   }
 
-  /// Notes a failure. The first one stays.
-  /// - Returns: `false` for a second failure.
+  /// Notes a failure. Only the first failure is kept.
+  /// - Returns: `false` if the body had already failed.
   mutating func failed(_ failure: BodyFailure) -> Bool {
     guard self.failure == nil else { return false }
     self = .failed(failure, wasComplete: isComplete)
@@ -62,14 +63,15 @@ enum BodyContent: Hashable {
 enum BodyPlace: Hashable {
   /// In a file of its own.
   case file
-  /// In memory only, and not given to readers. They go to a pack if all of them come soon, else to a file.
+  /// In memory only, and not given to readers yet. If all bytes come soon, they go to a pack, else to a file.
   case gathered
-  /// In memory only, while a file or a record is being made for them.
+  /// In memory only, while the pool makes a file for the bytes.
   case settling
-  /// In a pack, all of them.
+  /// In a pack, which has all bytes of the body.
   case packed(PackPlace)
 
-  /// Whether the body is recorded in the catalogue and the ledger, and its file is synced.
+  /// Whether the body has a file of its own. Only such a body is recorded in the catalogue and the ledger, and synced as a single
+  /// file.
   var isFile: Bool { self == .file }
   /// Whether the body is still gathered in memory.
   var isGathering: Bool { self == .gathered || self == .settling }
@@ -78,23 +80,23 @@ enum BodyPlace: Hashable {
 
 /// Whether look-ups find a body.
 enum BodyPublication: UInt8, Hashable {
-  /// Not yet in the index: no look-up finds it.
+  /// Not yet in the index, so no look-up finds the body.
   case unpublished
-  /// In the index, and in the catalogue or about to be.
+  /// In the index. If the body has a file of its own, it is also in the catalogue, or about to be recorded there.
   case published
   /// Taken out of the index. Its file and row are being removed, or are removed already.
   case doomed
 
   /// Notes that the body was put into the index.
-  /// - Returns: `false` if it was taken out before; it stays doomed.
+  /// - Returns: `false` if the body was already doomed; then it stays doomed.
   mutating func wasPublished() -> Bool {
     if self == .doomed { return false }
     self = .published
     return true
   }
 
-  /// Notes that the body was taken out.
-  /// - Returns: the standing before; `nil` if it was doomed already.
+  /// Notes that the body was taken out of the index.
+  /// - Returns: the state before; `nil` if the body was already doomed.
   mutating func wasDoomed() -> BodyPublication? {
     defer { self = .doomed }
     return self == .doomed ? nil : self
@@ -104,7 +106,7 @@ enum BodyPublication: UInt8, Hashable {
 /// Whether the catalogue was asked to take changes of a body.
 enum BodyReport: UInt8, Hashable {
   case clean
-  /// The catalogue takes its changes with the next commit.
+  /// The catalogue takes the body's changes with the next commit.
   case dirty
   /// The catalogue was also asked to commit at once.
   case hurried
@@ -114,8 +116,8 @@ enum BodyReport: UInt8, Hashable {
 
   /// Decides which notice the catalogue gets.
   /// - Parameters:
-  ///   - isDue: there is something to record.
-  ///   - isLarge: more bytes are unrecorded than may wait for the next commit.
+  ///   - isDue: whether there is something to record.
+  ///   - isLarge: whether more bytes are unrecorded than may wait for the next commit.
   mutating func told(isDue: Bool, isLarge: Bool) -> Telling {
     switch self {
     case .clean:
@@ -134,13 +136,13 @@ enum BodyReport: UInt8, Hashable {
   mutating func wasTaken() { self = .clean }
 }
 
-/// How far a body's file is synced to the disk.
+/// The state of the syncs of a body's file to the disk.
 enum BodySync: UInt8, Hashable {
   /// Never synced; the directory entry is not on the disk either.
   case never
   /// The first sync is running.
   case first
-  /// The directory entry is on the disk, and all bytes that were written before the last sync.
+  /// No sync is running. The directory entry is on the disk, and so are all bytes that were written before the last sync.
   case idle
   /// A later sync is running.
   case again
@@ -149,7 +151,7 @@ enum BodySync: UInt8, Hashable {
   var isNameSynced: Bool { self == .idle || self == .again }
 
   /// Notes that a sync begins.
-  /// - Returns: `false` if one is running already.
+  /// - Returns: `false` if a sync is already running.
   mutating func began() -> Bool {
     switch self {
     case .never: self = .first
@@ -159,8 +161,8 @@ enum BodySync: UInt8, Hashable {
     return true
   }
 
-  /// Notes that the sync has ended well.
-  /// - Returns: `false` if none was running, which is impossible. ``failed()`` returns the same.
+  /// Notes that the sync has succeeded.
+  /// - Returns: `false` if no sync was running, which must not happen. ``failed()`` returns the same.
   mutating func ended() -> Bool { end(.idle) }
 
   /// Notes that the sync could not be started, or that the kernel could not write.
@@ -173,18 +175,18 @@ enum BodySync: UInt8, Hashable {
   }
 }
 
-/// The state of the copy of a small body in memory. The bytes are stored beside it, so that a look-up can mark them as used
-/// without copying them.
+/// The state of the copy of a small body in memory. The bytes are in a property of their own (``BodyState/memory``), so that a
+/// look-up can mark them as used without copying them.
 enum BodyMemory: UInt8, Hashable {
   case none
   /// The pool is reading the bytes.
   case promoting
-  /// In memory, and not used since the clock hand passed.
+  /// In memory, and not used since the clock hand (``MemoryBodies``) last passed.
   case kept
   case used
 
   /// Notes that the pool begins to read the bytes.
-  /// - Returns: `false` if they are in memory, or being read already.
+  /// - Returns: `false` if the bytes are in memory, or are already being read.
   mutating func promotionBegan() -> Bool {
     guard self == .none else { return false }
     self = .promoting
@@ -193,11 +195,11 @@ enum BodyMemory: UInt8, Hashable {
 
   mutating func promotionFailed() { if self == .promoting { self = .none } }
 
-  /// Notes that the bytes were dropped: they are invalid, or other bodies need the memory. A promotion that is running goes on,
-  /// and checks the body when it ends.
+  /// Notes that the bytes were dropped, because they are invalid or other bodies need the memory. If the pool is reading the
+  /// bytes, it goes on, and checks the body at the end.
   mutating func wasDropped() { if self != .promoting { self = .none } }
 
-  /// Notes that the clock hand passes. A body that was used since the last time is spared once.
+  /// Notes that the clock hand passes. A copy that was used since the last time stays, but now counts as unused.
   /// - Returns: whether the copy stays.
   mutating func wasPassed() -> Bool {
     guard self == .used else { return false }
@@ -206,11 +208,11 @@ enum BodyMemory: UInt8, Hashable {
   }
 }
 
-/// The state of the disk space that a growing body requests before its bytes come.
+/// The state of a growing body's request for disk space, which is made before the bytes come.
 enum BodyGrowth: UInt8, Hashable {
   case idle
   case asked
-  /// Requested by a fill that has paused since: the space is released when it is granted.
+  /// The fill that requested the space has paused since, so the space is released as soon as it is granted.
   case late
 
   mutating func paused() { if self == .asked { self = .late } }

@@ -2,16 +2,16 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// Everything about a body that changes, behind the body's mutex. ``BodyContent``, ``BodyPublication``, ``BodyReport``,
+/// Everything about a body that changes, protected by the body's mutex. ``BodyContent``, ``BodyPublication``, ``BodyReport``,
 /// ``BodySync``, ``BodyMemory`` and ``BodyGrowth`` are its states. They are independent of each other.
 ///
-/// The flags beside them are facts and not states: ``isTagSent``, ``hasStrongValidator``, ``isUseNoted``, ``wasAdmitted``,
-/// ``isEditing`` and ``isSteady``.
+/// Besides these states there are flags, each of which is a single fact: ``isTagSent``, ``hasStrongValidator``, ``isUseNoted``,
+/// ``wasAdmitted``, ``isEditing`` and ``isSteady``.
 struct BodyState {
   var total: UInt64?
   var content = BodyContent.filling
 
-  /// The ranges on disk, as far as this process or the catalogue has recorded them.
+  /// The ranges on disk that this process has written or the catalogue has recorded.
   var held = HeldBytes()
   /// The part of ``held`` that this process has written, or has read back and found equal to its digests.
   var verified = HeldBytes()
@@ -25,17 +25,18 @@ struct BodyState {
   var mended: Range<UInt64>?
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
-  /// Where the bytes are.
+  /// The place of the bytes.
   var place = BodyPlace.file { didSet { if !place.isGathering { gatheringShare = nil } } }
-  /// The bytes that are in memory only, while ``place`` says so: readers do not get them yet.
+  /// The bytes of a body that is being gathered (``BodyPlace/isGathering``). They are in memory only, and readers do not get them
+  /// yet.
   var gathered: [UInt8] = []
   var gatheringShare: GatheringShare?
-  /// Decides the answer that is stored with the record in a pack.
+  /// The function that decides which answer is stored with the record in a pack.
   var decides: (@Sendable (StoredBody) -> PackedAnswer?)?
   /// The stamp of the file after the last write by this process, or when it was first checked; `nil`: unknown.
   var stamp: FileStamp?
   var fileChange = FileChange()
-  /// When the file was last checked (``FileStamp/moment(_:)``).
+  /// When the file was last checked (``FileStamp/moment(_:)``); `.max`: never.
   var lookedAt = UInt64.max
   /// The number of writes to the file so far, and the number of those that are running.
   var writes: UInt64 = 0
@@ -43,13 +44,13 @@ struct BodyState {
   var memory: [UInt8]?
   var memoryUse = BodyMemory.none
   var usesOutsideMemory: UInt64 = 0
-  /// Whether it was ever admitted to ``MemoryBodies``.
+  /// Whether the body was ever admitted to ``MemoryBodies``.
   var wasAdmitted = false
 
   /// Changes to the record of a body in a pack that are not written yet, and the completions that wait for them.
   var edits: [CatalogueChange] = []
   var edited: [@Sendable (Bool) -> Void] = []
-  /// A new record is being written.
+  /// Whether a new record is being written.
   var isEditing = false
 
   /// Bytes of the disk budget that are reserved for this body and not written yet.
@@ -58,15 +59,15 @@ struct BodyState {
   var growth = BodyGrowth.idle
 
   // Recording
-  /// The key under which it was published.
+  /// The cache key under which the body was published.
   var home: CacheKey?
   var standing = BodyPublication.unpublished
-  /// Its row and tags, until the catalogue or the ledger has them.
+  /// The body's row and tags, until the catalogue, the ledger or a pack has them.
   var birth: (row: ObjectRow, tags: [TagRecord])?
   var report = BodyReport.clean
   var sync = BodySync.never
   var sequence: UInt64 = 0
-  /// Segments that were recorded with this sequence or a lower one are synced to the disk.
+  /// Segments that were recorded with this sequence number or a lower one are synced to the disk.
   var syncedSequence: UInt64 = 0
   var unrecorded: [SegmentRecord] = []
   var unrecordedBytes: UInt64 = 0
@@ -83,17 +84,18 @@ struct BodyState {
   var warmth = PageWarmth()
 
   var tags: [TagRecord] = []
-  /// Whether a client may have been sent the first of them.
+  /// Whether the first of ``tags`` may have been sent to a client.
   var isTagSent = false
-  /// The newer body that was proven equal up to `limit`: tags that this body gets later are added to that one, too.
+  /// The newer body that was found equal to this one up to `limit`. Tags that this body gets later are added to the newer body,
+  /// too.
   var heir: (body: StoredBody, limit: UInt64, isWhole: Bool)?
-  /// Whether the origin's own validator is strong. Then tags name all bytes, held or not.
+  /// Whether the origin's own validator is strong. Then the tags are valid for all bytes, held or not.
   var hasStrongValidator = false
   var window: MemoryWindow?
 
-  /// The same content as pawl has compressed it: one body for each coding.
+  /// The coded forms of this body, one for each content coding.
   var forms: [CodedForm] = []
-  /// The body that this one is a coded form of; `nil`: it came from an origin.
+  /// The body from which this coded form was made; `nil` if this body came from an origin.
   var base: WeakStoredBody?
   /// See ``StoredBody/flushes``.
   var flushes: [UInt64] = []
@@ -106,13 +108,13 @@ struct BodyState {
   /// The value of ``uses`` when ``StoredBody/isUnusedVariant()`` was last called.
   var usesSeen: UInt64 = 0
 
-  /// Whether it was used again after the request that stored it, which counts as one use.
+  /// Whether the body was used again after the request that stored it. That request counts as one use.
   var wasUsedSinceStored: Bool { uses > 1 }
 
   /// Whether all bytes are held. For a failed body: whether they were held when it failed.
   var isComplete: Bool { content.isComplete }
   var failure: BodyFailure? { content.failure }
-  /// Whether look-ups find it and its changes are recorded.
+  /// Whether look-ups find the body and its changes are recorded.
   var isPublished: Bool { standing == .published }
   var isDoomed: Bool { standing == .doomed }
 
@@ -152,7 +154,7 @@ struct BodyState {
   /// The number of bytes that the catalogue has digests of, or will have. They occupy the file, damaged or not.
   var occupied: UInt64 { heldCount + lost.bytes }
 
-  /// Marks all bytes that have a digest as unverified: they are compared with it before they are used.
+  /// Marks all bytes that have a digest as unverified, so that they are compared with their digests before they are used.
   mutating func distrust() {
     closeAllSegments()
     let known = HeldBytes(segments.records.lazy.map(\.range))
@@ -180,7 +182,8 @@ struct BodyState {
 
   private mutating func close(_ segment: OpenSegment) {
     let record = segment.record(sequence: 0)
-    // Claims keep segments disjoint. If one overlaps nevertheless, its bytes are not trusted.
+    // Segments do not overlap, because each writer claims its ranges first (`claims`). If a segment overlaps nevertheless, its
+    // bytes are not trusted.
     guard segments.insert(record) else { return verified.remove(record.range) }
     if segment.recordedEnd < segment.end { unrecorded.append(record) }
   }
@@ -206,7 +209,8 @@ struct BodyState {
     return records
   }
 
-  /// Marks what was written since the last sync as unverified: it is compared with its digests before it is used.
+  /// Marks the bytes that were written since the last sync as unverified, so that they are compared with their digests before
+  /// they are used.
   mutating func demoteUnsynced(after synced: UInt64) {
     closeAllSegments()
     let suspects = unrecorded + segments.records.filter { $0.sequence > synced || $0.sequence == 0 }
@@ -214,7 +218,7 @@ struct BodyState {
     dropMemory()
   }
 
-  /// Drops the copy in memory: it is invalid, or other bodies need the memory.
+  /// Drops the copy in memory, because it is invalid or other bodies need the memory.
   mutating func dropMemory() {
     memory = nil
     memoryUse.wasDropped()
@@ -241,7 +245,7 @@ struct BodyWaiter {
   let ready: LoopReply<Void>
 }
 
-/// The callbacks that are to run on one loop. The loop is scheduled only once until it has run them.
+/// The callbacks that are to run on one loop. The loop is not scheduled again before it has run them.
 struct LoopWake {
   let loop: EventLoop
   var ready: [(token: ObjectIdentifier, callback: LoopReply<Void>)]

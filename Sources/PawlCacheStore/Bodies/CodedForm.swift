@@ -1,26 +1,26 @@
 import PawlDisk
 package import PawlHTTP
 
-/// The same content in a content coding that pawl has applied itself: a body of its own beside the base, the body that it was
-/// made from. It has a tag of its own, and is removed with the base.
+/// A body that pawl has compressed: the content of another body, the base, in a content coding. A coded form has a tag of its
+/// own, and is removed with the base.
 package struct CodedForm: Sendable {
   package let coding: ContentCoding
   package let body: StoredBody
 
   package init(coding: ContentCoding, body: StoredBody) { (self.coding, self.body) = (coding, body) }
 
-  /// What the row of a coded form records about its base.
+  /// The facts about the base that the row of a coded form records.
   struct Origin: Hashable, Sendable {
     let base: ObjectID
     let coding: ContentCoding
-    /// ``StoredBody/isSteady``.
+    /// The value of ``StoredBody/isSteady``.
     let isSteady: Bool
 
     init(base: ObjectID, coding: ContentCoding, isSteady: Bool) {
       (self.base, self.coding, self.isSteady) = (base, coding, isSteady)
     }
 
-    /// - Returns: `nil` if the bytes are not those of `bytes`.
+    /// Reads bytes that the property ``bytes`` returned; `nil` if the parameter has other bytes.
     init?(bytes: [UInt8]) {
       guard let last = bytes.last, last <= 1,
         let coding = bytes.dropLast().last.flatMap(ContentCoding.init(rawValue:)),
@@ -35,7 +35,7 @@ package struct CodedForm: Sendable {
 
 /// The coded forms of a body, and the base of a coded form. From any thread.
 extension StoredBody {
-  /// Whether pawl has made this body from another one: no origin has it, and nothing of it is ever requested from an origin.
+  /// Whether this body is a coded form. No origin has such a body, so nothing of it is ever requested from an origin.
   package var isForm: Bool { state.withLock { $0.base != nil } }
 
   package var forms: [CodedForm] { state.withLock { $0.forms } }
@@ -52,10 +52,10 @@ extension StoredBody {
     return nil
   }
 
-  /// Adds a form, unless there is one of that coding or this body is being removed.
+  /// Adds a form, unless there is already a form of that coding or this body is being removed.
   /// - Returns: whether it was added.
   func addForm(_ form: CodedForm) -> Bool {
-    // Before a look-up can find the form.
+    // Set before a look-up can find the form.
     form.body.state.withLock { $0.base = WeakStoredBody(body: self) }
     return state.withLock { state in
       guard state.failure == nil, !state.isDoomed, !state.forms.contains(where: { $0.coding == form.coding }) else {
@@ -76,7 +76,7 @@ extension StoredBody {
     }
   }
 
-  /// Takes this form out of its base.
+  /// Removes this form from the forms of its base.
   func leaveBase() { state.withLock({ $0.base?.body })?.removeForm(self) }
 
   // MARK: Flushes
@@ -92,7 +92,7 @@ extension StoredBody {
   package static let flushLimit = 1024
 
   /// Notes that the encoder was flushed at this offset of the content.
-  /// - Returns: `false` if there are ``flushLimit`` already, or the form must have none.
+  /// - Returns: `false` if there are already ``flushLimit`` flushes, or the form must have none (``isSteady``).
   package func noteFlush(at offset: UInt64) -> Bool {
     state.withLock { state in
       guard !state.isSteady, state.flushes.count < Self.flushLimit else { return false }

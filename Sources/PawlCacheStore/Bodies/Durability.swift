@@ -3,8 +3,8 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Syncs bodies from the page cache to the disk, and then records that durably in the catalogue. Once a second all that were
-/// written; at once a body with 8 MiB that are not synced.
+/// Syncs bodies from the page cache to the disk, and then records that durably in the catalogue. Bodies that were written are
+/// synced once a second. A body with 8 MiB of unsynced bytes is synced at once.
 final class Durability: Sendable {
   private let waiting = Locked([ObjectIdentifier: StoredBody]())
 
@@ -33,7 +33,7 @@ final class Durability: Sendable {
     }
   }
 
-  /// Records what these bodies have written, syncs them in the pool, and records that durably.
+  /// Records what these bodies have written, syncs them in the pool, and then records durably that they are synced.
   func sync(_ bodies: [StoredBody], _ core: BodyCore) {
     let chosen = bodies.filter { $0.beginSync() }
     guard let last = chosen.last, let catalogue = core.catalogue else { return }
@@ -43,7 +43,7 @@ final class Durability: Sendable {
     }
   }
 
-  /// Syncs all bodies that wait, on this thread, at the end of the process. The catalogue is closed after it.
+  /// Syncs all bodies that wait, on this thread, at the end of the process. The catalogue is closed afterwards.
   func syncAll(_ core: BodyCore) {
     let bodies = takeAll().filter { $0.beginSync() }
     guard !bodies.isEmpty, let catalogue = core.catalogue else { return }
@@ -52,8 +52,8 @@ final class Durability: Sendable {
     perform(bodies, core)
   }
 
-  /// Syncs these bodies and records it. Blocking. The rows of everything captured here are recorded, or will be before the change
-  /// submitted below.
+  /// Syncs these bodies and records that they are synced. Blocking. The rows of all segments up to each ``SyncPoint`` are
+  /// recorded already, or are recorded before the change that is submitted here.
   private func perform(_ bodies: [StoredBody], _ core: BodyCore) {
     var points: [(body: StoredBody, point: SyncPoint)] = []
     for body in bodies {
@@ -76,8 +76,8 @@ final class Durability: Sendable {
     }
   }
 
-  /// Syncs the file system through a file that is open: this works also when the process is out of descriptors. Otherwise no file
-  /// could be closed any more, because only synced ones are.
+  /// Syncs the file system through a file that is already open, so that no descriptor is needed. This must work even if the
+  /// process has no free descriptors, because only synced files can be closed to free some.
   private func syncFileSystem(_ point: SyncPoint, _ core: BodyCore) -> StoreError? {
     syncfs(point.descriptor.raw) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
   }
@@ -95,13 +95,13 @@ final class Durability: Sendable {
   }
 }
 
-/// What a sync that begins now makes durable.
+/// The part of a body that a sync makes durable, captured when the sync begins.
 struct SyncPoint {
   let descriptor: BodyDescriptor
   let isNameSynced: Bool
   let sequence: UInt64
   let bytes: UInt64
-  /// The length of the body, if all of it is recorded: its row may be marked as complete.
+  /// The length of the body if all of it is recorded, so that its row may be marked as complete; else `nil`.
   let completeTotal: UInt64?
 }
 
@@ -110,7 +110,8 @@ extension StoredBody {
     state.withLock { $0.isPublished && $0.sync.began() }
   }
 
-  /// Captures what a sync that begins now makes durable: all rows taken so far describe bytes that were written before.
+  /// Captures what a sync that begins now makes durable. All segment rows that were taken so far describe bytes that were written
+  /// before this call.
   func syncPoint() -> SyncPoint? {
     let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
     return state.withLock { state in
@@ -130,7 +131,7 @@ extension StoredBody {
     state.withLock { state in
       guard !state.isDoomed else { return [] }
       var changes: [CatalogueChange] = [.synced(number, sequence: point.sequence)]
-      // Unless a segment was found corrupt and removed since.
+      // The body is not complete any more if a segment was found corrupt and removed since the sync began.
       if let total = point.completeTotal, state.isComplete { changes.append(.complete(number, total: total)) }
       return changes
     }
@@ -148,8 +149,8 @@ extension StoredBody {
     if isBehind { core.durability.add(self) }
   }
 
-  /// Notes that a sync has failed. The kernel may have dropped what it could not write, so bytes since the last sync are compared
-  /// with their digests before they are used.
+  /// Notes that a sync has failed. The kernel may have dropped what it could not write, so bytes that were written since the last
+  /// sync are compared with their digests before they are used.
   func syncFailed(_ error: StoreError) {
     core.events.log(.error, "body-sync-failed", ["body": id.hex, "why": "\(error)"])
     state.withLock { state in

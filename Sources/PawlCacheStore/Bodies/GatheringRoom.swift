@@ -5,7 +5,8 @@ final class GatheringRoom: Sendable {
   /// The bytes that a body of unknown length takes at first.
   static let unknown: UInt64 = 64 << 10
 
-  /// Arrays of at least so many bytes are reused: allocating memory for each body would cost more than all other work on it.
+  /// Arrays with a capacity of at least this many bytes are reused, because allocating memory for each body would cost more than
+  /// all other work on the body.
   private static let leastKept = 32 << 10
   /// The most arrays that are kept for reuse.
   private static let mostKept = 8
@@ -16,7 +17,7 @@ final class GatheringRoom: Sendable {
 
   init(limit: UInt64) { self.limit = limit }
 
-  /// Takes memory for so many bytes; `nil` if the limit is reached.
+  /// Reserves memory for `bytes` bytes; `nil` if the limit is reached.
   func take(_ bytes: UInt64) -> GatheringShare? { grow(by: bytes) ? GatheringShare(self, bytes) : nil }
 
   fileprivate func grow(by bytes: UInt64) -> Bool {
@@ -27,7 +28,7 @@ final class GatheringRoom: Sendable {
     }
   }
 
-  /// Returns an empty array with capacity for so many bytes.
+  /// Returns an empty array with this capacity in bytes.
   func bytes(capacity: Int) -> [UInt8] {
     var bytes = kept.withLock { kept -> [UInt8]? in
       guard capacity >= Self.leastKept else { return nil }
@@ -47,7 +48,7 @@ final class GatheringRoom: Sendable {
     return made
   }
 
-  /// Gives back an array that is not needed any more.
+  /// Keeps an array that is not needed any more, so that it can be reused.
   func giveBack(_ bytes: [UInt8]) {
     guard bytes.capacity >= Self.leastKept else { return }
     kept.withLock { if $0.count < Self.mostKept { $0.append(bytes) } }
@@ -56,7 +57,8 @@ final class GatheringRoom: Sendable {
   fileprivate func giveBack(_ bytes: UInt64) { taken.withLock { $0 -= bytes } }
 }
 
-/// One body's share of the gathering memory. It is given back when its last reference is dropped. Behind the body's mutex.
+/// One body's share of the gathering memory. The memory is given back when the last reference to the share is dropped. Protected
+/// by the body's mutex.
 final class GatheringShare: @unchecked Sendable {
   // Safe: used only with the body's lock held, and in `deinit`.
   private let room: GatheringRoom
@@ -66,7 +68,7 @@ final class GatheringShare: @unchecked Sendable {
 
   deinit { room.giveBack(bytes) }
 
-  /// Whether the share covers so many bytes of the body. Takes more memory if needed.
+  /// Returns whether the share covers `count` bytes of the body. Enlarges the share if necessary.
   func covers(_ count: UInt64) -> Bool {
     guard count > bytes else { return true }
     let more = max(count, bytes * 2) - bytes

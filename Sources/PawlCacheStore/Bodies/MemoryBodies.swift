@@ -1,12 +1,12 @@
 import PawlBase
 import PawlLoop
 
-/// Small complete bodies that are kept in memory, within `memory` bytes. A clock hand removes those that were not used since it
-/// last passed.
+/// The small complete bodies that are kept in memory, within the `memory` setting of the cache. When space is needed, a clock
+/// hand (the CLOCK algorithm) goes round the list, and removes each body that was not used since the hand last passed it.
 final class MemoryBodies: Sendable {
   private struct Entry {
-    // Safe: the `deinit` of a body takes its entry out first, and waits for the lock to do so. Within the lock the body is never
-    // retained.
+    // Safe: the `deinit` of a body first removes the body's entry under the lock, so the body of an entry exists. While the lock
+    // is held, no body is retained.
     let body: Unmanaged<StoredBody>
     let size: UInt64
 
@@ -26,14 +26,14 @@ final class MemoryBodies: Sendable {
 
   var bytes: UInt64 { state.withLock { $0.bytes } }
 
-  /// Makes room for a body of `size` bytes and counts it. Must not be called with a body's lock held.
-  /// - Returns: `false` if the body is larger than the whole memory.
+  /// Frees memory for a body of `size` bytes, if necessary, and adds the body. Must not be called with a body's lock held.
+  /// - Returns: `false` if the body is larger than the limit.
   func admit(_ body: StoredBody, size: UInt64) -> Bool {
     guard size <= limit else { return false }
     body.state.withLock { $0.wasAdmitted = true }
     state.withLock { state in
       if let place = state.places[ObjectIdentifier(body)] { Self.take(&state, at: place) }
-      // Two rounds clear every mark; then bodies are removed without regard to their use.
+      // After two rounds, bodies are removed even if they were used.
       var patience = 2 * state.entries.count
       while state.bytes + size > limit, !state.entries.isEmpty {
         if state.hand >= state.entries.count { state.hand = 0 }
@@ -49,7 +49,7 @@ final class MemoryBodies: Sendable {
     return true
   }
 
-  /// Removes a body that has ended, or is loaded anew.
+  /// Removes a body that is being freed, or whose bytes are loaded again.
   func remove(_ identifier: ObjectIdentifier) {
     state.withLock { state in
       if let place = state.places[identifier] { Self.take(&state, at: place) }

@@ -3,7 +3,7 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Limits the number of files that are open without being used: the least recently used ones are closed.
+/// Limits the number of body files that are open without being used. Beyond the limit, the least recently used files are closed.
 final class OpenBodies: Sendable {
   private struct Entry { weak var body: StoredBody? }
   private struct State {
@@ -20,10 +20,11 @@ final class OpenBodies: Sendable {
   /// Whether one more file can be opened without another being closed.
   var hasRoom: Bool { count < limit }
 
-  /// Returns a new moment, later than all before.
+  /// Returns a new moment: a number higher than all that were returned before.
   func now() -> UInt64 { UInt64(tick.add(1)) }
 
-  /// The last moment that was returned: for bodies that are used so often that their order does not matter.
+  /// The last moment that ``now()`` returned. It is good enough for bodies that are used so often that their order does not
+  /// matter.
   var lately: UInt64 { UInt64(tick.load()) }
 
   /// Adds a body that has opened its file, and closes idle files if there are too many. Must not be called with a body's lock
@@ -63,7 +64,7 @@ final class OpenBodies: Sendable {
     }
   }
 
-  /// Closes idle files until an eighth below the limit, so that this is not done for each body.
+  /// Closes idle files until the number of open ones is an eighth below the limit, so that not every new body has to do this.
   private func closeOldest(_ crowd: [StoredBody]) {
     closeOldest(crowd, count: crowd.count + 1 - (limit - limit / 8))
   }

@@ -1,5 +1,5 @@
-/// Compares a body that is fetched again from byte zero with the digests of its segments, held or lost. A body that agrees with
-/// all of them is the same.
+/// Compares content that is fetched again from byte zero (a replay) with the digests of a body's segments, held or lost. Content
+/// that agrees with all digests is the same.
 package final class ReplayProof {
   private let records: [SegmentRecord]
   /// The index of the record that is compared now.
@@ -7,7 +7,7 @@ package final class ReplayProof {
   /// The number of bytes that were compared so far.
   private var position: UInt64 = 0
   private var digest = SegmentDigest()
-  /// The end of what can be proven: from byte zero up to here, every byte has a digest.
+  /// The end of the bytes that can be compared: every byte from zero up to here has a digest.
   package let end: UInt64
 
   init(_ records: [SegmentRecord]) {
@@ -16,8 +16,8 @@ package final class ReplayProof {
     end = self.records.last?.end ?? 0
   }
 
-  /// Adds the next bytes. An offset of 0 starts again. Bytes that came before are skipped: their segment decides.
-  /// - Returns: `false` if a segment has ended and its hash differs.
+  /// Compares the next bytes. An offset of 0 starts the comparison again. Bytes that were already compared are skipped.
+  /// - Returns: `false` if a segment is complete and its hash differs, or if bytes were left out.
   package func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if offset == 0 { restart() }
     guard index < records.count else { return true }
@@ -41,7 +41,7 @@ package final class ReplayProof {
 }
 
 extension StoredBody {
-  /// Makes a proof with which a replay of this body is compared.
+  /// Makes the object that compares a replay with this body.
   package func replayProof() -> ReplayProof {
     let records = state.withLock { state -> [SegmentRecord] in
       state.closeAllSegments()

@@ -6,7 +6,7 @@ import PawlLoop
 /// The bytes of one representation, in one file that may have holes, in a pack, or in memory. Shared by all loops. Every method
 /// may be called on any thread unless it says otherwise. Only those that are marked as blocking wait for the disk.
 package final class StoredBody: @unchecked Sendable {
-  // Safe: what changes is in `state`, behind its mutex.
+  // Safe: everything that changes is in `state`, protected by its mutex.
   package let id: ObjectID
   let number: Int64
   let core: BodyCore
@@ -17,7 +17,7 @@ package final class StoredBody: @unchecked Sendable {
   package enum Availability: Hashable, Sendable {
     /// Verified bytes without a hole up to here, or bytes in the memory window (``windowBytes(at:limit:)``).
     case bytes(until: UInt64)
-    /// On the disk but not read since the start, or in a file that is closed: call ``check(at:on:_:)``.
+    /// The bytes are on the disk, but are not verified, or their file is closed. The reader has to call ``check(at:on:_:)``.
     case checking
     case missing
     /// The position is the body's end.
@@ -34,7 +34,7 @@ package final class StoredBody: @unchecked Sendable {
   }
 
   deinit {
-    // Wraps around: subtracts one.
+    // Adding the highest number subtracts one, because the sum wraps around.
     _ = core.bodyCount.add(.max)
     let (reservation, standing, place, wasAdmitted) = state.withLock { state in
       (state.reservation, state.standing, state.place, state.wasAdmitted)
@@ -45,16 +45,16 @@ package final class StoredBody: @unchecked Sendable {
     }
     if wasAdmitted { core.memory.remove(ObjectIdentifier(self)) }
     if reservation > 0 { core.budget.release(reservation) }
-    // It was never published: no look-up will find it.
+    // A body that was never published is found by no look-up, so its file is not needed.
     if standing == .unpublished, place.isFile { BodyFile.remove(id, core, charge) }
   }
 
   // MARK: Facts
 
-  /// The length of the whole body in bytes; `nil` until it is known.
+  /// The length of the complete body in bytes; `nil` until it is known.
   package var total: UInt64? { state.withLock { $0.total } }
 
-  /// Sets the length once it is known. A second, different one is ignored: the bytes held were placed by the first.
+  /// Sets the length as soon as it is known. A different length later is ignored, because the held bytes belong to the first one.
   package func setTotal(_ total: UInt64) {
     let isNews = state.withLock { state in
       guard state.total == nil else { return false }
@@ -65,13 +65,13 @@ package final class StoredBody: @unchecked Sendable {
     wake()
   }
 
-  /// Whether all bytes are held. If the body was stored before the start, they may still be unverified.
+  /// Whether all bytes are held. If the body was stored before the start of the process, the bytes may still be unverified.
   package var isComplete: Bool { state.withLock { $0.isComplete } }
 
-  /// The ranges on disk, as a copy. Use ``availability(at:)`` before sending.
+  /// The ranges on disk, as a copy. They may be unverified, so call ``availability(at:)`` before sending bytes.
   package var held: HeldBytes { state.withLock { $0.held } }
 
-  /// The number of bytes that have come without a hole from the first one on, given to readers or not yet.
+  /// The number of bytes that have come, from byte zero up to the first hole. Readers may not get all of them yet.
   package var prefixThatCame: UInt64 {
     state.withLock { $0.place.isGathering ? UInt64($0.gathered.count) : $0.held.prefix }
   }
@@ -91,8 +91,8 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// Gives access to the server's fill coordinator, under the body's lock: keep `body` short. While there is one, the object is
-  /// not evicted and its file stays open.
+  /// Calls `body` with the server's fill coordinator, under the body's lock. `body` has to be short. While there is a
+  /// coordinator, the object is not evicted and its file stays open.
   package func withFill<R>(_ body: (inout AnyObject?) -> R) -> R { state.withLock { body(&$0.fill) } }
 
   // MARK: Readers
@@ -131,8 +131,8 @@ package final class StoredBody: @unchecked Sendable {
 
   // MARK: Bytes
 
-  /// Reads verified bytes from the file. Blocking: in the pool.
-  /// - Returns: the number of bytes that were read: fewer than requested where the verified ones end.
+  /// Reads verified bytes from the file. Blocking; called in the pool.
+  /// - Returns: the number of bytes that were read; fewer than requested if the verified bytes end earlier.
   package func read(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let source = state.withLock { state -> (BodyDescriptor, Int)? in
       guard state.failure == nil, let descriptor = state.descriptor else { return nil }
@@ -149,8 +149,8 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// Reads like ``read(_:into:)``, but also bytes that are not verified yet: for comparing with what the origin sends again.
-  /// Blocking.
+  /// Reads like ``read(_:into:)``, but also bytes that are not verified yet, to compare them with bytes that the origin sends
+  /// again. Blocking.
   package func readUnverified(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let slice = slice(range)
     guard slice.fd >= 0 else { return 0 }
@@ -169,8 +169,8 @@ package final class StoredBody: @unchecked Sendable {
     let count = Int(range.upperBound - range.lowerBound)
     moveToFile()
     let known = state.withLock { $0.descriptor }
-    // The file was closed between two turns of the loop because it had no readers. open(2) of a file that was just used does not
-    // wait.
+    // The file may have been closed between two turns of the loop because the body had no readers. Opening a file that was just
+    // used does not wait for the disk.
     guard let descriptor = known ?? BodyFile.reopen(self) else {
       return FileSlice(fd: -1, offset: range.lowerBound, count: count, owner: self)
     }
@@ -181,7 +181,7 @@ package final class StoredBody: @unchecked Sendable {
 
   // MARK: Idle files
 
-  /// When the body was last used, if its file is open and could be closed now; else `nil`.
+  /// The moment of the last use (``OpenBodies/now()``), if the body's file is open and could be closed now; else `nil`.
   var idleSince: UInt64? {
     state.withLock { $0.descriptor != nil && $0.isIdle && $0.unsyncedBytes == 0 ? $0.lastTouch : nil }
   }
@@ -196,7 +196,8 @@ package final class StoredBody: @unchecked Sendable {
     return closed != nil
   }
 
-  /// Drops the copy in memory. With `unlessUsed`, a body that was used since the last call is spared once.
+  /// Drops the copy in memory. With `unlessUsed`, a copy that was used since the last such call stays.
+  /// - Returns: whether the copy was dropped.
   func leaveMemory(unlessUsed: Bool) -> Bool {
     state.withLock { state in
       if unlessUsed, state.memoryUse.wasPassed() { return false }

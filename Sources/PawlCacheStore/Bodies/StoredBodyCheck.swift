@@ -5,18 +5,19 @@ package import PawlLoop
 
 /// The result of a check.
 package enum CheckOutcome: Hashable, Sendable {
-  /// The check was done: call ``StoredBody/availability(at:)`` again. There are bytes now, or the corrupt ones were removed and
-  /// are missing.
+  /// The check was done. The caller calls ``StoredBody/availability(at:)`` again: the bytes are available now, or were corrupt
+  /// and are missing now.
   case checked
-  /// The file could not be opened or read because descriptors or memory were short: nothing is lost.
+  /// The file could not be opened or read because descriptors or memory were short. Nothing is lost.
   case unavailable(String)
 }
 
 extension StoredBody {
-  /// Verifies the segment at `position`, in the pool: opens the file if it is closed, reads the segment back and compares its
-  /// XXH3. Then the next few segments are verified, so that a reader that goes on does not wait again.
+  /// Verifies the segment at `position`, in the pool: opens the file if it is closed, reads the segment and compares its XXH3
+  /// with the recorded one. Then the next few segments are verified, so that a reader that goes on does not wait again.
   ///
-  /// A segment that differs from what was written is removed from `held`. `completion` runs on `loop`. Call it on that loop.
+  /// A segment that differs from what was written is removed from `held`. `completion` runs on `loop`. Call this function on that
+  /// loop.
   package func check(at position: UInt64, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
     let reply = LoopReply(on: loop, completion)
     let key = state.withLock { state -> UInt64? in
@@ -35,8 +36,8 @@ extension StoredBody {
     if !isQueued { finishCheck(key, .unavailable("the cache is closed")) }
   }
 
-  /// Verifies all held bytes of `range`, in the pool, and goes on after damaged segments. `completion` runs on `loop`. Call it on
-  /// that loop.
+  /// Verifies all held bytes of `range`, in the pool, and goes on after damaged segments. `completion` runs on `loop`. Call this
+  /// function on that loop.
   package func checkAll(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
     let reply = LoopReply(on: loop, completion)
     let isQueued = core.pool.run { [self] in reply.send(checkAll(range)) }
@@ -56,8 +57,8 @@ extension StoredBody {
     return .checked
   }
 
-  /// Verifies the first segment. If it is damaged, also the bytes behind it, which may be damaged, too: then all that is to be
-  /// fetched again is known at once.
+  /// Verifies the segment at `position`. If it is damaged, also verifies the bytes after it, which may be damaged, too. So all
+  /// bytes that have to be fetched again are known at once.
   private func checkFirst(at position: UInt64) -> (outcome: CheckOutcome, isDamaged: Bool) {
     switch checkSegment(at: position) {
     case .verified: (.checked, false)
@@ -66,7 +67,7 @@ extension StoredBody {
     }
   }
 
-  /// The number of bytes behind a damaged segment that are verified with it.
+  /// The number of bytes after a damaged segment that are verified with it.
   private static let lookAhead: UInt64 = 16 << 20
 
   private func finishCheck(_ key: UInt64, _ outcome: CheckOutcome) {
@@ -88,7 +89,8 @@ extension StoredBody {
     return .checked
   }
 
-  /// The result for one segment, and the position where to go on. Bytes that are not held, and a failed body, count as cut.
+  /// The result for one segment, and the position at which the next check begins. Bytes that are not held, and a failed body,
+  /// count as cut.
   private enum SegmentCheck { case verified(end: UInt64), cut(end: UInt64), failed(String) }
 
   private func checkSegment(at position: UInt64) -> SegmentCheck {
@@ -97,7 +99,7 @@ extension StoredBody {
     guard let descriptor = found.0 ?? openForCheck() else {
       return failure == nil ? .failed("\(core.path(of: id)) cannot be opened") : .cut(end: .max)
     }
-    // What is read from here on is read from the file as it is now.
+    // Detects earlier changes to the file. Bytes that are read after this are those that the file has now.
     look(at: descriptor)
     let known = state.withLock { state -> (record: SegmentRecord?, verifiedEnd: UInt64, heldEnd: UInt64) in
       (
@@ -130,7 +132,7 @@ extension StoredBody {
     switch verdict {
     case .success(true):
       state.withLock { state in
-        // Unless it was removed meanwhile.
+        // Not if the segment was removed meanwhile.
         if state.segments.segment(at: record.offset) == record { state.verified.insert(record.range) }
       }
       return .verified(end: record.end)
@@ -142,7 +144,8 @@ extension StoredBody {
     return .cut(end: record.end)
   }
 
-  /// Opens the file. If it is missing, not a regular file or not readable, the body fails. Segments beyond its size are removed.
+  /// Opens the file. If the file is missing, not a regular file or not readable, the body fails. Segments beyond the end of the
+  /// file are removed.
   private func openForCheck() -> BodyDescriptor? {
     let path = core.path(of: id)
     do throws(StoreError) {
@@ -163,7 +166,7 @@ extension StoredBody {
     }
   }
 
-  /// Removes what was held beyond the size of a truncated file.
+  /// Removes the held bytes beyond the end of a truncated file.
   func cutBeyond(_ size: UInt64) {
     let (lost, loose) = state.withLock { state -> ([SegmentRecord], [Range<UInt64>]) in
       guard let end = state.held.intervals.last?.upperBound, end > size else { return ([], []) }
@@ -178,8 +181,8 @@ extension StoredBody {
     for range in loose { cutUnprovable(range, why) }
   }
 
-  /// Removes segments from what is held, and logs it. Their digests stay in the catalogue, to prove the bytes that are written in
-  /// their place.
+  /// Removes segments from the held bytes, and logs that. Their digests stay in the catalogue, so that the bytes that replace
+  /// them can be proven.
   private func cut(_ records: [SegmentRecord], _ why: String) {
     remove(HeldBytes(records.map(\.range)), why) { state in
       for record in records where state.segments.segment(at: record.offset) == record {
@@ -192,7 +195,7 @@ extension StoredBody {
   /// Removes bytes that have no digest.
   private func cutUnprovable(_ range: Range<UInt64>, _ why: String) { remove(HeldBytes([range]), why) { _ in } }
 
-  /// Removes bytes from what is held. A body of which nothing is left is dropped, unless a fill is running.
+  /// Removes bytes from the held bytes. A body of which nothing is left is dropped, unless a fill is running.
   private func remove(_ gone: HeldBytes, _ why: String, _ note: (inout BodyState) -> Void) {
     unpack()
     // A body in a pack cannot be mended.
@@ -241,8 +244,8 @@ extension StoredBody {
     }
   }
 
-  /// Whether a small complete body is to be loaded into memory now: at its first use, and at every fourth one while memory is too
-  /// small for all that are used.
+  /// Counts a use of a body that is not in memory, and returns whether to load the body into memory now. Only a small complete
+  /// body is loaded: at the first such use, and at every fourth one after it.
   func wantsMemory() -> Bool {
     state.withLock { state in
       guard state.place.isFile, state.memory == nil, state.isComplete,
@@ -255,7 +258,7 @@ extension StoredBody {
     }
   }
 
-  /// Loads a small complete body into memory, in the pool, and verifies what is not verified yet.
+  /// Loads a small complete body into memory, in the pool, and verifies the bytes that are not verified yet.
   func promote() {
     guard core.settings.memory > 0 else { return }
     let isWanted = state.withLock { state in
@@ -272,7 +275,7 @@ extension StoredBody {
   }
 
   /// Loads the body into memory. Blocking.
-  /// - Returns: `false` if that failed, or is not allowed.
+  /// - Returns: `false` if that failed, or if the body may not be in memory.
   private func loadMemory() -> Bool {
     guard let total, total <= core.settings.memoryObject else { return false }
     var position: UInt64 = 0

@@ -3,24 +3,25 @@ import PawlCache
 import PawlDisk
 
 /// Gathering: a small body that comes quickly is kept in memory without readers, and goes to a pack as one record when it is
-/// complete. A body that comes slowly, or is too large, gets a file first: bytes that a reader has got are kept whatever happens.
+/// complete. A body that comes slowly, or is too large, gets a file before readers get its bytes, because bytes that a reader has
+/// got must not be lost.
 extension StoredBody {
-  /// Whether its bytes are in memory only, so that readers do not get them yet. The fill ends this in time
-  /// (``moveToFileSoon()``).
+  /// Whether the body's bytes are in memory only, so that readers do not get them yet. The server ends this state after
+  /// ``gatheringTime`` (``moveToFileSoon()``).
   package var isGathering: Bool { state.withLock { $0.place.isGathering } }
 
-  /// Sets the function that decides, when the body becomes a record, which answer to simple requests is stored with it. It runs
-  /// on any thread.
+  /// Sets the function that decides which answer to simple requests is stored with the body. The function runs when the body
+  /// becomes a record, on any thread.
   package func decideWhenPacked(_ decide: @escaping @Sendable (StoredBody) -> PackedAnswer?) {
     state.withLock { if $0.place.isGathering { $0.decides = decide } }
   }
 
-  /// How long a body is gathered before it gets a file. A body that is going to be complete soon may take up to
+  /// The time for which a body is gathered before it gets a file. A body that will be complete soon is gathered for up to
   /// ``mostGatheringTime``.
   package static let gatheringTime = Duration.milliseconds(10)
   package static let mostGatheringTime = Duration.milliseconds(50)
 
-  /// Whether the body will be complete within ``mostGatheringTime`` if the rest comes as fast as what came in `time`.
+  /// Whether the body will be complete within ``mostGatheringTime`` if the rest comes as fast as the bytes that came in `time`.
   package func isWholeSoon(after time: Duration) -> Bool {
     let (came, total) = state.withLock { (UInt64($0.gathered.count), $0.total) }
     guard let total, total > 0, came > 0, time > .zero else { return false }
@@ -47,7 +48,7 @@ extension StoredBody {
       guard state.place.isGathering, state.failure == nil else { return .notGathering }
       let count = UInt64(state.gathered.count)
       let end = offset + UInt64(bytes.count)
-      // While a file is being made for it, a little more may come.
+      // While a file is being made for the body, up to `limit` more bytes may come.
       guard offset <= count, end <= UInt64(state.place == .settling ? 2 * limit : limit), end <= state.total ?? .max,
         state.gatheringShare?.covers(end) != false
       else { return .full }
@@ -59,8 +60,8 @@ extension StoredBody {
     }
   }
 
-  /// Moves the body from memory to a file of its own. Does nothing if it has a file, or becomes a record first. Blocks for a
-  /// moment: the file is made, and written into the page cache.
+  /// Moves the body from memory to a file of its own. Does nothing if the body has a file already, or becomes a record first.
+  /// Blocks for a moment, because the file is made and its bytes are written into the page cache.
   func moveToFile() {
     guard isGathering else { return }
     core.moving(self) { moveToFileAlone() }
@@ -72,7 +73,7 @@ extension StoredBody {
     do throws(StoreError) {
       let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
       if try fill(made) { return }
-      // It went into a pack meanwhile.
+      // The body went into a pack meanwhile.
       discardFile()
     } catch {
       discardFile()
@@ -81,7 +82,7 @@ extension StoredBody {
     }
   }
 
-  /// Removes the file that was made for it and is not needed.
+  /// Removes the file that was made for the body and is not needed.
   func discardFile() {
     BodyFile.unlink(id, core)
     _ = core.unrecorded.withLock { $0.remove(id) }
@@ -102,7 +103,7 @@ extension StoredBody {
         state.enterFile(made, segment, now)
         state.warmth.note(0..<max(1, segment.end), at: second)
         charge.grow(segment.end + DiskBudget.objectOverhead)
-        // Before another thread records more about it.
+        // Submitted under the lock, before another thread can record more about the body.
         if let (row, tags) = state.birth, !state.isDoomed {
           core.recordBirth([.insert(row), .tags(number, tags)], of: self)
         }
@@ -125,7 +126,7 @@ extension StoredBody {
     }
   }
 
-  /// Passes the bytes to the readers through the memory window, because no file could be made. They are not stored.
+  /// Passes the bytes to the readers through the memory window, because no file could be made. The bytes are not stored.
   private func passThroughMemory() {
     let released = state.withLock { state -> UInt64? in
       guard state.place.isGathering else { return nil }
@@ -142,8 +143,8 @@ extension StoredBody {
     core.drop(self)
   }
 
-  /// Completes a gathered body: it becomes a record.
-  /// - Returns: `nil` if it is not gathered, or must have a file; `false` if bytes are missing.
+  /// Completes a gathered body, which becomes a record in a pack.
+  /// - Returns: `nil` if the body is not gathered, or must have a file; `false` if bytes are missing.
   func completeGathered() -> Bool? {
     enum Way { case elsewhere, missing, memory, record(ObjectRow, [TagRecord], [UInt8]) }
     let way = state.withLock { state -> Way in
@@ -166,7 +167,7 @@ extension StoredBody {
     return true
   }
 
-  /// Keeps the complete body in memory for its present readers only, because it is out of the index.
+  /// Keeps the complete body in memory for its present readers only, because it was taken out of the index.
   private func stayInMemory() {
     let released = state.withLock { state -> UInt64 in
       _ = state.content.completed()
@@ -178,13 +179,13 @@ extension StoredBody {
   }
 
   /// Writes the body as a record into a pack.
-  /// - Returns: `false` if the disk refused it: then it has a file, or passes through memory to its readers.
+  /// - Returns: `false` if the body did not become a record. Then it has a file, or its bytes pass through memory to the readers.
   private func pack(_ row: ObjectRow, _ tags: [TagRecord], _ bytes: [UInt8]) -> Bool {
     let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
     let decide = state.withLock { state in
       defer { state.decides = nil }
-      // A superseded body is given only to requests that name its tag, and one user's body is requested by its tag. So no answer
-      // is decided for them.
+      // A superseded body is given only to requests that name its tag, and so is a private body. So no answer to simple requests
+      // is decided for either.
       return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
     let answer = decide?(self)?.bytes ?? []
@@ -199,7 +200,7 @@ extension StoredBody {
     let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, descriptor, bytes.count, digest)
-      // The bytes need no check: they were written just now.
+      // The bytes need no check, because they were written just now.
       state.lookedAt = FileStamp.moment(now)
       state.warmth.note(0..<max(1, UInt64(bytes.count)), at: now.seconds)
       state.gathered = []
@@ -207,12 +208,12 @@ extension StoredBody {
       state.birth = nil
       _ = state.content.completed()
       state.content.wasRecorded()
-      // Changes may have been made while it was written.
+      // The row and the tags may have changed while the record was written.
       return (state.takeReservation(), CatalogueChange.between((row, tags), birth))
     }
     guard let outcome else {
       packs.kill(place)
-      // It is out of the index, or has got a file meanwhile.
+      // The body was taken out of the index, or has got a file meanwhile.
       guard state.withLock({ $0.place.isGathering }) else { return false }
       stayInMemory()
       return true
@@ -226,7 +227,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// Notes that all bytes are in a pack, and are what was written there.
+  /// Notes that all bytes are in a pack, and that they are verified.
   mutating func enterPack(_ place: PackPlace, _ descriptor: BodyDescriptor, _ count: Int, _ digest: UInt64) {
     (self.place, self.descriptor) = (.packed(place), descriptor)
     let range = 0..<UInt64(count)
@@ -238,7 +239,7 @@ extension BodyState {
     _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
   }
 
-  /// Notes that all bytes so far are in a file of its own, as one segment.
+  /// Notes that all bytes so far are in a file of the body's own, as one segment.
   fileprivate mutating func enterFile(_ made: BodyDescriptor, _ segment: OpenSegment, _ now: UInt64) {
     let count = segment.end
     (place, descriptor, lastTouch, decides, gathered) = (.file, made, now, nil, [])

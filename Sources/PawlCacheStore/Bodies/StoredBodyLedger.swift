@@ -1,12 +1,13 @@
 import PawlCache
 
-/// What is recorded in the ledger before readers get the bytes.
+/// Records in the ledger. They are written before readers get the bytes that they describe.
 extension StoredBody {
   /// Records the digests of these segments so far, and the row of the object if the catalogue may not have it yet.
   ///
-  /// Does nothing for a body with a strong validator of the origin, whose bytes can be fetched again. Does nothing for a body
-  /// that is written in one piece either: once a reader gets any of it, pawl sends all of it.
-  /// - Returns: the writing that is to be ended once the catalogue has been told; `nil` if nothing was written.
+  /// Does nothing if the origin's own validator is strong, because the bytes can then be fetched again. Also does nothing for a
+  /// body that is written in one piece, because pawl sends all of it as soon as a reader gets any of it.
+  /// - Returns: the write that the caller has to end (``Ledger/end(_:)``) when the catalogue has been notified; `nil` if nothing
+  ///   was written.
   func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>, takesBirth: Bool = true) -> Ledger.Writing? {
     guard let ledger = core.ledger else { return nil }
     let found = state.withLock { state -> (row: ObjectRow, tags: [TagRecord])?? in

@@ -3,7 +3,8 @@ import PawlDisk
 
 /// Mending: bytes that were held and are damaged or missing are written again.
 extension StoredBody {
-  /// The contiguous range of lost segments from the one at `position` on, in bytes; `nil` if the byte there is not lost.
+  /// The contiguous range of lost segments that begins with the segment at `position`, in bytes; `nil` if the byte there is not
+  /// lost.
   package func lostRun(at position: UInt64) -> Range<UInt64>? {
     state.withLock { state in
       guard let record = state.lost.segment(at: position) else { return nil }
@@ -11,10 +12,11 @@ extension StoredBody {
     }
   }
 
-  /// The bytes that are held or lost. Lost bytes are fetched again before other bytes are requested in their place.
+  /// The bytes that are held or lost. A fetch of missing bytes leaves them out, because lost bytes are fetched separately.
   package var known: HeldBytes { state.withLock { $0.provable } }
 
-  /// Widens `span` to whole lost segments at its beginning and end: less than a whole segment proves nothing.
+  /// Widens `span` to complete lost segments at its beginning and end, because a part of a segment cannot be compared with the
+  /// digest.
   package func wideningToSegments(_ span: Range<UInt64>) -> Range<UInt64> {
     state.withLock { state in
       guard !state.lost.isEmpty, !span.isEmpty else { return span }
@@ -40,7 +42,8 @@ extension StoredBody {
     }
   }
 
-  /// Writes bytes in the place of lost segments. A segment that is whole again counts if its digest is the recorded one.
+  /// Writes bytes that replace lost segments. A segment that has all its bytes again is held again if its digest is the recorded
+  /// one.
   /// - Throws: ``StoreError/differs`` if the digest differs.
   func writeLost(
     _ runs: [LostRun], of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
@@ -85,7 +88,7 @@ extension StoredBody {
     wake()
   }
 
-  /// Logs what was mended since the last time, if anything was.
+  /// Logs the range that was mended since the last call, if there is one.
   func logMendedRange() {
     guard let range = state.withLock({ $0.takeMended() }) else { return }
     logMended(range)
@@ -103,7 +106,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// Puts the segment back: it is held, verified, and recorded as new.
+  /// Marks a segment as held and verified again, and has it recorded like a new one.
   fileprivate mutating func mend(_ run: LostRun) {
     lost.drop(run)
     lost.remove(run.record)

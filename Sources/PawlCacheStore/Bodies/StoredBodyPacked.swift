@@ -4,8 +4,8 @@ import PawlDisk
 
 /// Bodies whose bytes are in a pack.
 extension StoredBody {
-  /// Returns all bytes if they are in the page cache and are what was written; else `nil`. A small body is kept in memory at its
-  /// first use and at every fourth one. On a loop.
+  /// Returns all bytes if they are in the page cache and unchanged; else `nil`. A small body is also put into memory at its first
+  /// use, and at every fourth use after it. Called on a loop.
   func readPacked() -> [UInt8]? {
     let wantsMemory = state.withLock { state in
       state.usesOutsideMemory += 1
@@ -21,8 +21,8 @@ extension StoredBody {
 
   enum PackLook { case same([UInt8]), changed, unknown }
 
-  /// Compares its bytes in the pack with their digest, as far as that is possible without waiting for the disk. If they differ,
-  /// none of them are trusted any more.
+  /// Compares the body's bytes in the pack with their digest, unless that would wait for the disk. If they differ, none of the
+  /// bytes are trusted any more.
   func lookIntoPack() -> PackLook {
     let (descriptor, count, digest) = state.withLock { state in
       (state.descriptor, Int(state.heldCount), state.segments.records.first?.digest)
@@ -55,13 +55,13 @@ extension StoredBody {
     switch state.withLock({ $0.place }) {
     case .file: BodyFile.remove(id, core, charge)
     case .packed(let place): core.packs?.kill(place)
-    // Its readers wait for the rest.
+    // Nothing is on disk, and the present readers still get the bytes.
     case .gathered, .settling: break
     }
   }
 
-  /// Records changes until there are none left: in a new record, or in the catalogue if the body has got a file meanwhile.
-  /// Blocking.
+  /// Records the changes that wait, until there are none left. They go into a new record, or into the catalogue if the body has
+  /// got a file meanwhile. Blocking.
   func rewrite() {
     while let done = core.moving(self, { rewriteOnce() }) { done() }
   }
@@ -84,7 +84,7 @@ extension StoredBody {
   private func rewriteOnce() -> (() -> Void)? {
     guard let edits = takeEdits() else {
       let kept = core.rewriting.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
-      // A change may have come in between.
+      // A change may have come between taking the two locks.
       if kept != nil, state.withLock({ $0.isEditing }) { core.rewriting.withLock { $0[ObjectIdentifier(self)] = self } }
       return kept.map { kept in { withExtendedLifetime(kept) {} } }
     }
@@ -93,10 +93,10 @@ extension StoredBody {
     if let place = edits.place {
       if moveAlone(from: place, edits.changes) { return { tell(true) } }
       if core.packs?.record(place) == nil {
-        // Another body of this object has moved the record; or it is damaged, and the next reader finds that out.
+        // Another body of this object has moved the record. Or the record is damaged, and the next reader finds that out.
         return { [core] in core.passOn(edits.changes, from: self, then: tell) }
       }
-      // The packs have no room for the new record. The old one must not be used: what it says is out of date.
+      // The new record could not be written. The old one must not be used any more, because it is out of date.
       unpackAlone()
       if state.withLock({ $0.place.packed != nil && !$0.isDoomed }) {
         return { [core] in
@@ -108,7 +108,7 @@ extension StoredBody {
     return { [core] in core.submit(edits.changes, then: tell) }
   }
 
-  /// Writes a new record in place of the present one. Blocking.
+  /// Writes a new record that replaces the present one. Blocking.
   /// - Returns: `false` if that failed.
   func move(from place: PackPlace) -> Bool { core.moving(self) { moveAlone(from: place, []) } }
 
@@ -127,8 +127,8 @@ extension StoredBody {
     return isMoved
   }
 
-  /// Moves a body from a pack to a file of its own, with rows in the catalogue: for what only files support. Does nothing for a
-  /// body that is not in a pack. Blocking.
+  /// Moves a body from a pack to a file of its own, with rows in the catalogue. Some operations need that, because only files
+  /// support them. Does nothing for a body that is not in a pack. Blocking.
   func unpack() {
     guard state.withLock({ $0.place.packed != nil }) else { return }
     core.moving(self) { unpackAlone() }
@@ -146,7 +146,7 @@ extension StoredBody {
         guard state.place == .packed(place), !state.isDoomed else { return false }
         state.leavePack(made, UInt64(record.content.count))
         charge.add(UInt64(record.content.count) + DiskBudget.objectOverhead)
-        // Before another thread records more about it.
+        // Submitted under the lock, before another thread can record more about the body.
         core.recordBirth(record.rows(state.tags), of: self)
         return true
       }
@@ -163,7 +163,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// Notes that all bytes are in a file of its own, which is not synced yet.
+  /// Notes that all bytes are in a file of the body's own, which is not synced yet.
   fileprivate mutating func leavePack(_ made: BodyDescriptor, _ count: UInt64) {
     (place, descriptor, stamp) = (.file, made, FileStamp(of: made.raw))
     (sequence, syncedSequence, sync, unsyncedBytes) = (1, 0, .never, count)
@@ -183,9 +183,9 @@ extension PackRecord {
 }
 
 extension Packs {
-  /// Reads a record, whose content may be damaged; `nil` if there is none any more.
-  /// - Parameter waits: whether to wait for the disk: never on a loop. Without it, also `nil` if the record is not in the page
-  ///   cache.
+  /// Reads a record, whose content may be damaged; `nil` if there is no record any more.
+  /// - Parameter waits: whether this may wait for the disk; always `false` on a loop. If `false`, the result is also `nil` if the
+  ///   record is not in the page cache.
   func record(_ place: PackPlace, waits: Bool = true) -> (bytes: [UInt8], record: PackRecord)? {
     guard let pack = pack(place.pack), case .bytes(let bytes) = pack.read(place, waits: waits),
       let record = bytes.withUnsafeBytes({ PackRecord($0, seed: seed) })
@@ -195,14 +195,14 @@ extension Packs {
 
   /// Writes a record.
   /// - Parameter count: bytes of the content.
-  /// - Returns: its place, and a descriptor that begins at its content.
+  /// - Returns: the place of the record, and a descriptor that begins at its content.
   func append(_ bytes: [UInt8], content count: Int) -> (PackPlace, BodyDescriptor)? {
     guard let place = append(bytes), let pack = pack(place.pack) else { return nil }
     let start = place.offset + bytes.count - PackRecord.padded(count)
     return (place, BodyDescriptor(in: pack, at: UInt64(start)))
   }
 
-  /// Writes a record from its front, which is all before the content, and its content.
+  /// Writes a record from two parts: its front, which is everything before the content, and its content.
   func append(_ front: [UInt8], content: [UInt8]) -> (PackPlace, BodyDescriptor)? {
     guard let place = content.withUnsafeBytes({ append(front, $0) }), let pack = pack(place.pack) else { return nil }
     return (place, BodyDescriptor(in: pack, at: UInt64(place.offset + front.count)))
@@ -213,7 +213,7 @@ extension Packs {
     guard let (bytes, record) = record(place) else { return nil }
     var (row, tags) = (record.row, record.tags)
     for change in changes { change.apply(to: &row, &tags) }
-    // The answer was decided for the unchanged object.
+    // The answer was decided for the unchanged object, so a changed object has none.
     let answer = changes.isEmpty ? record.answer : []
     return bytes.withUnsafeBytes { bytes in
       PackRecord.bytes(
@@ -233,7 +233,7 @@ extension BodyCore {
       switch state.place {
       case .file where !state.isEditing: return .catalogue
       case .gathered, .settling:
-        // It is not in the catalogue yet.
+        // The body is not in the catalogue yet.
         guard var birth = state.birth else { return .done }
         for change in changes { change.apply(to: &birth.row, &birth.tags) }
         state.birth = birth

@@ -4,16 +4,17 @@ package import PawlLoop
 
 /// Bytes of a body that can be sent without waiting for a thread or the disk.
 package enum ReadyBytes {
-  /// The whole body.
+  /// All bytes of the body.
   case memory([UInt8])
-  /// The requested range; it is in the page cache, as far as the file system reports that.
+  /// The requested range. It is in the page cache, unless the file system cannot report that.
   case file(FileSlice)
 }
 
 extension StoredBody {
   /// Returns `range` of a complete body if it is in memory, or verified in an open file with its pages in the page cache; else
-  /// `nil`. The caller has to send it at once and whole: no reader is registered.
-  /// - Parameter isNamed: the client named these bytes by ``primaryTag``, which must be proven for all of them.
+  /// `nil`. The caller has to send it at once and completely, because no reader is registered.
+  /// - Parameter isNamed: whether the client named the body by ``primaryTag``. Then the result is `nil` unless the tag is proven
+  ///   for all bytes.
   package func ready(_ range: Range<UInt64>, isNamed: Bool, now: Monotonic) -> ReadyBytes? {
     let lately = core.openBodies.lately
     let moment = FileStamp.moment(now)
@@ -43,7 +44,7 @@ extension StoredBody {
   }
 
   /// Returns content that is in a pack. Small content is read and compared with its digest each time. Large content is sent from
-  /// the file, and compared only if that was not done in the last seconds.
+  /// the file, and is compared with its digest only if that was not done in the last seconds.
   private func readyInPack(_ slice: FileSlice, _ now: Monotonic) -> ReadyBytes? {
     guard let pack = (slice.owner as? BodyDescriptor)?.pack, heldCount >= ProvenRecords.least else {
       return readPacked().map { .memory($0) }
@@ -66,15 +67,15 @@ extension StoredBody {
     return memory ?? (isPacked ? readPacked() : nil)
   }
 
-  /// Checks the file for the first time in this millisecond.
+  /// Returns whether the file is unchanged. Called only if the file was not checked in this millisecond yet.
   private func isAsItWas(_ descriptor: CInt, _ stamp: FileStamp?, at moment: UInt64) -> Bool {
     guard let stamp, FileStamp(of: descriptor) == stamp else { return isUntouched() }
     state.withLock { $0.lookedAt = moment }
     return true
   }
 
-  /// Whether the pages of `range` can be sent without waiting for the disk. `true` if the file system cannot report that. On a
-  /// loop: it probes with reads that never wait, one byte for each 64 KiB, and remembers the pages that were there.
+  /// Whether the pages of `range` can be sent without waiting for the disk. `true` if the file system cannot report that. Called
+  /// on a loop. Probes with reads that never wait, one byte for each 64 KiB, and remembers the range if all of it is there.
   package func isInPageCache(_ range: Range<UInt64>, now: Monotonic) -> Bool {
     let (isWarm, descriptor) = state.withLock { ($0.warmth.isWarm(range, at: now.seconds), $0.descriptor) }
     guard !isWarm, let descriptor else { return true }
@@ -94,11 +95,11 @@ extension StoredBody {
     return true
   }
 
-  /// The distance between probes, in bytes: the kernel reads ahead in larger pieces.
+  /// The distance between probes, in bytes. It may be so large because the kernel reads ahead in larger pieces.
   private static let probeStep: UInt64 = 64 << 10
 
-  /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. Read errors are ignored here: they are
-  /// found when the range is sent. Call it on that loop.
+  /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. Read errors are ignored here, because they
+  /// occur again when the range is sent. Call this function on that loop.
   package func warm(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let reply = LoopReply<Void>(on: loop) { completion() }
     let now = loop.now

@@ -2,7 +2,7 @@ import PawlCache
 package import PawlDisk
 
 extension StoredBody: ChangeSource {
-  /// Returns the changes that the catalogue does not have yet. On the catalogue's thread.
+  /// Returns the changes that the catalogue does not have yet. Called on the catalogue's thread.
   package func takeChanges() -> (any RowChanges)? {
     state.withLock { state in
       state.report.wasTaken()
@@ -13,7 +13,7 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Notes that the body was published: its row has been submitted. All that is known about it is recorded next.
+  /// Notes that the body was published and its row was submitted. Its segments are recorded next.
   func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
     let news = state.withLock { state -> News? in
       state.home = key
@@ -26,7 +26,7 @@ extension StoredBody: ChangeSource {
 
   func noteValidator(isStrong: Bool) { state.withLock { $0.hasStrongValidator = isStrong } }
 
-  /// Takes the object out: its file and row are removed. Readers keep what they have open.
+  /// Marks the body as removed, and removes its row. The caller removes the bytes. Readers keep the files that they have open.
   /// - Returns: `false` if that was done before.
   func doom() -> Bool {
     guard let former = state.withLock({ $0.standing.wasDoomed() }) else { return false }
@@ -50,10 +50,10 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Whether it was requested again after the request that stored it, or after it was moved.
+  /// Whether the body was requested again after the request that stored it, or after its record was last moved.
   var wasUsedSinceStored: Bool { state.withLock { $0.wasUsedSinceStored } }
 
-  /// Whether all of it is recorded and it was not used since `time` (wall clock, seconds): it can be unloaded.
+  /// Whether the body can be unloaded: all of it is recorded, and it was not used since `time` (wall clock, seconds).
   func isSpare(notUsedSince time: Int64) -> Bool {
     guard forms.allSatisfy({ $0.body.isSpare(notUsedSince: time) }) else { return false }
     return state.withLock { state in
@@ -63,7 +63,8 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Whether the body is idle and was not used since the last call: such a variant is removed when there are too many.
+  /// Whether the body is idle and was not used since the last call of this function. Such a variant is removed if there are too
+  /// many.
   func isUnusedVariant() -> Bool {
     state.withLock { state in
       defer { state.usesSeen = state.uses }

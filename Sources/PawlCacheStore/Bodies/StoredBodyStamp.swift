@@ -1,14 +1,15 @@
 import PawlCache
 package import PawlLoop
 
-/// Detection of changes to the file by other processes, which may cut it, grow it, write into it or replace it while pawl runs.
+/// Detects changes to a body's file by other processes, which may truncate, extend, overwrite or replace the file while pawl
+/// runs.
 ///
-/// The size of the file and the time of its last change are checked before bytes of it are sent or added. If they have changed,
-/// its bytes are trusted only after a comparison with their digests, and bytes beyond its end are lost.
+/// The size of the file and the time of its last change are checked before bytes of it are sent or added. If either has changed,
+/// the body's bytes are trusted only after a comparison with their digests, and bytes beyond the end of the file are lost.
 extension StoredBody {
   /// Checks whether the file is unchanged, with one system call that does not wait for the disk. With `now`, it checks at most
   /// once a millisecond. From any thread.
-  /// - Returns: `false` if the file has changed: call ``availability(at:)`` again.
+  /// - Returns: `false` if the file has changed. Then the caller calls ``availability(at:)`` again.
   package func isUntouched(now: Monotonic? = nil) -> Bool {
     let moment = now.map(FileStamp.moment)
     // `lookedAt` may be later than `moment`: the turn of this loop may have begun before another thread checked the file.
@@ -41,7 +42,7 @@ extension StoredBody {
   struct Look {
     /// ``BodyState/writes``; `nil` while a write is running.
     let writes: UInt64?
-    /// The end of the held bytes; the file has to reach as far.
+    /// The end of the held bytes. The file must not be shorter.
     let extent: UInt64
   }
 

@@ -1,10 +1,10 @@
 import PawlCache
 
-/// Streaming: what the disk does not take passes through memory, at the pace of the slowest reader.
+/// Streaming: bytes that cannot be stored on the disk pass through memory, at the speed of the slowest reader.
 extension StoredBody {
-  /// Begins streaming: from now on ``write(_:at:)`` keeps bytes that are not on disk in a window of at most 1 MiB. The tags are
-  /// limited to what is on disk, unless the origin's validator is strong: the rest cannot be proven later.
-  /// - Returns: `false` if another fill has begun streaming before: the window is for its bytes.
+  /// Begins streaming. From now on, ``write(_:at:)`` keeps bytes that are not on disk in a window of about 1 MiB. Unless the
+  /// origin's validator is strong, the tags are limited to the bytes on disk, because later bytes cannot be proven any more.
+  /// - Returns: `false` if another fill has already begun streaming. Then the window is for the bytes of that fill.
   @discardableResult
   package func beginStreaming() -> Bool {
     moveToFile()
@@ -25,8 +25,8 @@ extension StoredBody {
   /// The end of the bytes in the window; `nil` if the body is not streamed.
   package var windowEnd: UInt64? { state.withLock { $0.window?.range.upperBound } }
 
-  /// Whether a reader of `range` can still get the bytes that are not held, from the window now or later. Bytes that have left
-  /// the window do not come again.
+  /// Whether a reader can still get the bytes of `range` that are not held: they are in the window, or will be. Bytes that have
+  /// left the window do not come again.
   package func windowReaches(_ range: Range<UInt64>) -> Bool {
     state.withLock { state in
       let position = state.held.contiguousEnd(from: range.lowerBound)
@@ -37,16 +37,17 @@ extension StoredBody {
   /// Whether the window is full, so that the origin has to wait for the slowest reader.
   package var windowIsFull: Bool { state.withLock { $0.window?.isFull ?? false } }
 
-  /// Whether fast readers wait for one that is far behind, in the window or before it.
+  /// Whether fast readers wait for a slow one that is far behind them, in the window or before its beginning.
   package var isHeldUp: Bool { state.withLock { $0.window?.isHeldUp(by: $0.readers.values) ?? false } }
 
-  /// Moves the window on without the readers that are far behind: they do not get the bytes that leave it.
+  /// Moves the window forward without waiting for the readers that are far behind. They do not get the bytes that leave the
+  /// window.
   package func overtakeSlowReaders() {
     state.withLock { $0.window?.overtake() }
     wake()
   }
 
-  /// Whether the window has overtaken every reader, so that its bytes are of no use.
+  /// Whether the window has overtaken every reader, so that no reader can use its bytes.
   package var isWindowUnread: Bool {
     state.withLock { state in
       guard let window = state.window, window.hasMoved else { return false }
@@ -61,11 +62,12 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// Drops the bytes that every reader has passed.
+  /// Drops the bytes of the window that every reader has got.
   mutating func trimWindow() {
     guard let window else { return }
     let (start, hasMoved) = (window.range.lowerBound, window.hasMoved)
-    // Readers that were overtaken do not count. At the beginning none was: all are still on their way to the window.
+    // Readers that were overtaken do not count. As long as the window has not moved, no reader was overtaken: those before the
+    // window are still on their way to it.
     guard let slowest = readers.values.lazy.filter({ !hasMoved || $0 >= start }).min() else { return }
     self.window?.drop(before: slowest)
   }

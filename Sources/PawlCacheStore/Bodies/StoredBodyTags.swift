@@ -2,8 +2,9 @@ package import PawlCache
 
 /// The entity tags that name these bytes.
 extension StoredBody {
-  /// Adds a tag, or widens or narrows an existing one. The first one ever added is the primary tag. If there are more than
-  /// ``TagRecord/aliasLimit`` others, the one that was unused for longest is removed. Recorded once the body is published.
+  /// Adds a tag, or changes the number of bytes that an existing one covers. The first tag ever added is the primary tag. If
+  /// there are more than ``TagRecord/aliasLimit`` others, the one that was unused for longest is removed. The tags are recorded
+  /// as soon as the body is published.
   package func addTag(_ record: TagRecord) {
     let tags = state.withLock { state -> [TagRecord]? in
       guard state.tags.note(record) else { return nil }
@@ -12,13 +13,15 @@ extension StoredBody {
     if let tags { core.record([.tags(number, tags)], of: self) }
   }
 
-  /// Adds the tags of a body that was proven equal, and those that it gets later.
+  /// Adds the tags of an older body that was found equal to this one, and those that the older body gets later.
   /// - Parameters:
-  ///   - limit: how many bytes of this body its tags cover at most; `.max` if all of its bytes were found again.
-  ///   - isWhole: whether those bytes were its whole body.
-  ///   - isMinted: returns whether pawl has minted a tag. A tag of the origin names a whole body, so it is not inherited from a
-  ///     body that is equal only at its beginning. A minted primary tag gives way to that of a whole older body.
-  ///   - completion: runs once that is recorded, or cannot be recorded; on any thread.
+  ///   - limit: how many bytes of this body the older body's tags cover at most; `.max` if all bytes of the older body were found
+  ///     again.
+  ///   - isWhole: whether the bytes that were found again are the complete older body.
+  ///   - isMinted: returns whether pawl has minted a tag. A tag of the origin names a complete body, so it is not inherited from
+  ///     a body that is equal only at its beginning. A minted primary tag is replaced by the minted primary tag of a complete
+  ///     older body.
+  ///   - completion: runs on any thread when the tags are recorded, or cannot be recorded.
   package func inheritTags(
     of older: StoredBody, upTo limit: UInt64, isWhole: Bool, isMinted: ([UInt8]) -> Bool,
     then completion: @escaping @Sendable () -> Void
@@ -34,7 +37,7 @@ extension StoredBody {
   }
 
   /// Returns how many bytes the tags of this body cover in another body that was found equal up to `end`. The result is `.max` if
-  /// no more than that is held here: then no client has got more under these tags.
+  /// this body holds no more than that, because then no client has got more bytes under these tags.
   package func reach(_ end: UInt64) -> UInt64 {
     state.withLock { $0.heldCount <= end && $0.lost.isEmpty && $0.window == nil ? .max : end }
   }
@@ -59,12 +62,13 @@ extension StoredBody {
     }
     guard let tags else { return completion() }
     core.record([.tags(number, tags)], of: self) { _ in completion() }
-    // A client that names the body by one of these tags may get more of it now.
+    // From now on, a client that names the body by one of these tags may get more of it, so the ledger must have them, too.
     noteInLedger(tags)
   }
 
-  /// Returns how many bytes are proven to be what this tag names; `nil` if it does not name these bytes. A range under this tag
-  /// may begin up to there. It may go beyond only if it goes to the end of the body.
+  /// Returns up to which offset the bytes are proven to be those that this tag names; `nil` if the tag does not name this body. A
+  /// range that is requested under this tag may begin at that offset or before it. It may end after that offset only if it goes
+  /// to the end of the body.
   package func tagLimit(_ opaque: [UInt8]) -> UInt64? { state.withLock { $0.tags.use(opaque) } }
 
   package var tags: [TagRecord] { state.withLock { $0.tags } }
@@ -72,8 +76,8 @@ extension StoredBody {
   /// The primary tag, for callers that do not send it to a client.
   package var firstTag: [UInt8] { state.withLock { $0.tags.first?.tag ?? [] } }
 
-  /// The tag that the body is sent with; empty before the first ``addTag(_:)``. The caller sends it to a client, so it stays
-  /// valid as long as an alias does.
+  /// The tag that the body is sent with; empty before the first ``addTag(_:)``. The caller sends the tag to a client, so the tag
+  /// stays valid as an alias if another tag becomes the primary one.
   package var primaryTag: [UInt8] {
     state.withLock { state in
       state.isTagSent = true

@@ -2,8 +2,9 @@ import PawlDisk
 package import PawlLoop
 
 extension StoredBody {
-  /// Calls `ready` on `loop` once the state at `position` is not ``Availability/missing``: there are bytes, the end or a failure.
-  /// If that is so already, it is called at the next turn. A new call with the same token replaces the one before. On the loop.
+  /// Calls `ready` on `loop` as soon as the state at `position` is not ``Availability/missing``, because there are bytes, the end
+  /// or a failure. If that is already so, `ready` is called in the next turn of the loop. A new wait with the same token replaces
+  /// the earlier one. Call this function on that loop.
   package func wait(
     at position: UInt64, token: ObjectIdentifier, on loop: EventLoop, _ ready: @escaping () -> Void
   ) {
@@ -15,7 +16,7 @@ extension StoredBody {
     wake()
   }
 
-  /// Cancels a wait: `ready` is not called any more. On the loop that waits.
+  /// Cancels a wait: `ready` is not called any more. Call this function on the loop of the wait.
   package func cancelWait(token: ObjectIdentifier) {
     let removed = state.withLock { $0.removeWaits(of: token) }
     withExtendedLifetime(removed) {}
@@ -30,7 +31,8 @@ extension StoredBody {
     for loop in loops { loop.run { [self] in deliver(on: loop) } }
   }
 
-  /// Wakes every reader that waits, whatever its state: a fill has ended, so the missing bytes may not come by themselves.
+  /// Wakes every waiting reader, even if its bytes are still missing. Called when a fill has ended, because then the missing
+  /// bytes may not come unless the reader starts another fill.
   package func wakeAll() {
     let loops = state.withLock { $0.takeWakes(evenWithoutNews: true) }
     for loop in loops { loop.run { [self] in deliver(on: loop) } }
@@ -40,7 +42,7 @@ extension StoredBody {
     state.withLock { state in
       if let index = state.wakes.firstIndex(where: { $0.loop === loop }) { state.wakes[index].isScheduled = false }
     }
-    // One at a time: a callback may cancel the wait of another.
+    // Takes one callback at a time, because a callback may cancel the wait of another reader.
     while let callback = state.withLock({ $0.popWake(of: loop) }) { callback.perform(()) }
   }
 }

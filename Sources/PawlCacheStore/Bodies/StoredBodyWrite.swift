@@ -4,12 +4,12 @@ package import PawlDisk
 import PawlLoop
 
 extension StoredBody {
-  /// Writes bytes that are proven to belong there, into the page cache. From any thread. Then their digests and ranges are
-  /// updated, the readers are woken and the bytes are recorded.
+  /// Writes bytes into the page cache. The caller has proven that they belong at `offset`. From any thread. Then their digests
+  /// and ranges are updated, the readers are woken and the bytes are recorded.
   ///
-  /// Bytes that are held already are skipped, never overwritten. Bytes in the place of lost ones count only if they are the same.
-  /// - Throws: ``StoreError/full`` if neither budget nor disk have room (then nothing of the failing range is held:
-  ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/differs``, ``StoreError/beyondTotal`` or
+  /// Bytes that are held already are skipped, never overwritten. Bytes that replace lost ones are used only if they are the same.
+  /// - Throws: ``StoreError/full`` if the budget or the disk has no space (then nothing of the failing range is held, and the
+  ///   caller calls ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/differs``, ``StoreError/beyondTotal`` or
   ///   ``StoreError/system(call:path:errno:)``.
   /// - Returns: the time that the system calls have taken on this thread.
   @discardableResult
@@ -22,7 +22,8 @@ extension StoredBody {
     case .full: moveToFile()
     case .notGathering: break
     }
-    // Checks that no other process has changed the file since the last write: after this write that could not be detected.
+    // Checks whether another process has changed the file since the last write. After this write, such a change could not be
+    // detected any more.
     if let descriptor = state.withLock({ $0.held.isEmpty ? nil : $0.descriptor }) { look(at: descriptor) }
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
     switch plan {
@@ -51,7 +52,7 @@ extension StoredBody {
   private enum WritePlan {
     case streamed
     case needsFile
-    /// The ranges that are missing, the runs in the place of lost bytes, and the number of this write to the file.
+    /// The ranges that are missing, the runs that replace lost bytes, and the number of this write to the file.
     case file(BodyDescriptor, [Range<UInt64>], lost: [LostRun], write: UInt64)
   }
 
@@ -61,7 +62,7 @@ extension StoredBody {
   ) throws(StoreError) -> WritePlan {
     if state.failure != nil { throw .dropped }
     if range.upperBound > min(state.total ?? .max, HeldBytes.limit / 2) { throw .beyondTotal }
-    // Bytes in the place of lost ones are held back until they are proven. In the window that is not possible.
+    // Bytes that replace lost ones are held back until they are proven, which is not possible in the window.
     if state.window != nil, state.lost.overlaps(range) { throw .dropped }
     if state.window != nil, range.upperBound > state.held.contiguousEnd(from: range.lowerBound) {
       guard state.window?.append(bytes, at: range.lowerBound) == true else { throw .full }
@@ -69,7 +70,7 @@ extension StoredBody {
     }
     guard let descriptor = state.descriptor else { return .needsFile }
     let missing = state.missing(in: range)
-    // Other objects are in the same file.
+    // Nothing is written here into a pack, because other objects are in the same file.
     if descriptor.pack != nil, !missing.isEmpty { throw .dropped }
     let (lost, gaps) = state.lost.isEmpty ? ([], missing) : state.lost.split(missing)
     do throws(StoreError) {
@@ -85,7 +86,7 @@ extension StoredBody {
     return .file(descriptor, gaps, lost: lost, write: state.writes)
   }
 
-  /// Reserves more of the budget if the reservation is too small, and requests the next step ahead.
+  /// Reserves more of the budget if the reservation is too small, and requests the next step in advance.
   private func reserve(_ need: UInt64, _ state: inout BodyState) throws(StoreError) {
     let claimed = state.claims.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
     let wanted = claimed + need
@@ -189,8 +190,8 @@ extension StoredBody {
     if news.wantsSync { core.durability.sync([self], core) }
   }
 
-  /// Completes the body: all bytes have come. A body of unknown length gets its present length.
-  /// - Returns: `false` if bytes are missing: then the body stays incomplete.
+  /// Notes that all bytes have come, and completes the body. If the length was unknown, it is the present one.
+  /// - Returns: `false` if bytes are missing. Then the body stays incomplete.
   @discardableResult
   package func complete() -> Bool {
     if let isComplete = completeGathered() { return isComplete }
@@ -216,7 +217,8 @@ extension StoredBody {
     return outcome.isComplete
   }
 
-  /// Notes that no fill is running: space that was reserved and not used is released, and what was written is recorded.
+  /// Notes that no fill is running any more. Releases space that was reserved and not used, and has everything recorded that was
+  /// written.
   package func fillPaused() {
     moveToFile()
     let (released, news) = state.withLock { state in
@@ -230,8 +232,8 @@ extension StoredBody {
     wake()
   }
 
-  /// Fails the body: every reader ends with this failure, and the object is dropped from index, catalogue and disk. The first
-  /// failure stays.
+  /// Marks the body as failed. Every reader ends with this failure, and the object is removed from index, catalogue and disk.
+  /// Does nothing if the body has already failed.
   package func fail(_ failure: BodyFailure) {
     let released = state.withLock { state -> UInt64? in
       guard state.content.failed(failure) else { return nil }
@@ -251,8 +253,8 @@ extension BodyState {
     return reservation
   }
 
-  /// Returns the notices that are due, and marks the body as dirty. None for a body that is not published, has failed or has no
-  /// file.
+  /// Returns the notices that are due, and marks the body as dirty. There are none for a body that is not published, has failed
+  /// or has no file of its own.
   mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
     guard isPublished, failure == nil, place.isFile else { return StoredBody.News() }
     let isDue = report == .clean && (isForced || hasUnrecorded)

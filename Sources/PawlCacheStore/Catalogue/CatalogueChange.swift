@@ -5,11 +5,12 @@ package import PawlDisk
 package struct ObjectRow: Sendable {
   package enum Kind: Int64, Sendable {
     case shared = 0, personal = 1
-    /// A form that pawl has made from another object under the same key: ``owner`` has the id of that object, and the coding.
+    /// A coded form of another object under the same key. ``ObjectRow/owner`` has the id of that object, and the coding.
     case coded = 2
   }
 
-  /// The catalogue's own short name for the object; never used twice in one catalogue.
+  /// The number by which the catalogue identifies the object. A number is used again only if the newest object was removed and
+  /// pawl was restarted.
   var number: Int64
   var id: ObjectID
   var keyHash: UInt64
@@ -22,13 +23,14 @@ package struct ObjectRow: Sendable {
   var isComplete: Bool
   /// The number of bytes held, as they count against `max-size`.
   var held: UInt64
-  /// Segments up to this sequence were synced to the disk before they were recorded.
+  /// Segments that were recorded with this sequence number or a lower one are synced to the disk.
   var synced: UInt64
-  /// Whether it was incomplete when pawl ended without closing, and was not loaded since.
+  /// Whether the object was incomplete when pawl ended without closing the cache, and was not loaded since.
   var isSuspect: Bool
-  /// Whether, in addition, all that readers were given of it is recorded: if that is proven, its tags are not narrowed.
+  /// Whether, in addition, all bytes of it that readers have got are recorded. If their digests agree, the tags of the object are
+  /// not narrowed.
   var isExact = false
-  /// Seconds since 1970, as the next three.
+  /// Seconds since 1970. ``supersededAt``, ``lastUsed`` and ``expires`` have the same unit.
   var storedAt: Int64
   var supersededAt: Int64?
   var lastUsed: Int64
@@ -43,16 +45,16 @@ package enum CatalogueChange: Sendable {
   case head(Int64, [UInt8])
   case total(Int64, UInt64)
   case segments(Int64, [SegmentRecord], held: UInt64)
-  /// Some bytes are damaged, so the object is not complete. The rows of its segments stay: their digests reveal the damage after
-  /// a start, and prove the bytes that are written in its place.
+  /// Some bytes are damaged, so the object is not complete. The rows of its segments stay, because their digests reveal the
+  /// damage after a restart, and prove the bytes that replace the damaged ones.
   case cut(Int64, held: UInt64)
-  /// The bytes of all segments up to this sequence are synced to the disk.
+  /// The bytes of all segments up to this sequence number are synced to the disk.
   case synced(Int64, sequence: UInt64)
   case complete(Int64, total: UInt64)
   case superseded(Int64, at: Int64)
   /// The object is not superseded any more.
   case current(Int64)
-  /// All tags of the object, replacing those it had; the first is the primary one.
+  /// All tags of the object, which replace the earlier ones. The first is the primary one.
   case tags(Int64, [TagRecord])
   case cleared(Int64)
   /// A coded form belongs to another object from now on.
@@ -141,6 +143,6 @@ package struct CatalogueChanges: RowChanges {
     for change in list { try change.apply(to: database) }
   }
 
-  /// Returns all changes: most describe only a part of a body, so none replaces another.
+  /// Returns all changes unchanged. Most describe only a part of a body, so none replaces another.
   package func compacted(before later: inout Set<RowSubject>) -> CatalogueChanges { self }
 }

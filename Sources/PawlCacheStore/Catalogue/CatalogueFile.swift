@@ -18,7 +18,8 @@ enum CatalogueFile {
     let ledgerSequence: UInt64
   }
 
-  /// - Parameter hasPacks: whether there are objects that are not in the catalogue.
+  /// Opens the catalogue of a cache, or makes an empty one. Blocking.
+  /// - Parameter hasPacks: whether there are packs, whose objects are not in the catalogue.
   /// - Throws: only if not even an empty catalogue can be made.
   static func open(in directory: String, hasPacks: Bool = false, _ events: EventLog) throws(StoreError) -> Opened {
     let path = path(in: directory)
@@ -36,7 +37,8 @@ enum CatalogueFile {
   }
 
   private static func load(_ path: String, in directory: String, hasPacks: Bool) throws(StoreError) -> Opened {
-    // SQLite makes its files 0644 less the umask: the -wal and -shm files take the mode of the first.
+    // Makes the file here, because SQLite would make it with mode 0644 less the umask. The -wal and -shm files get the mode of
+    // this file.
     close(try Files.open(path, O_RDWR | O_CREAT))
     let database = try Database(path: path, isReader: false)
     try CatalogueSchema.prepare(database, seed: Randomness.uint64())
@@ -49,10 +51,10 @@ enum CatalogueFile {
       wasClean
       ? UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
       : try LedgerReplay.run(in: directory, into: database)
-    // The catalogue does not have the objects in packs.
+    // Objects in packs are not in the catalogue.
     let index = try CatalogueIndex(database, isAll: !hasPacks)
-    // If the ledger had all that readers were given, and the kernel has not lost any of it, only the digests remain to be
-    // checked.
+    // If all bytes that readers have got are recorded in the ledger, and the kernel has not been restarted since, only their
+    // digests have to be checked.
     let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {
       let gap = try CatalogueSchema.meta(database, Ledger.gapName)
@@ -70,13 +72,13 @@ enum CatalogueFile {
 
 /// The data from which the index in memory is built: one hash for each object, read from an SQL index only.
 struct CatalogueIndex {
-  /// The hashes of all objects, ascending; one that several objects have is repeated.
+  /// The hashes of all objects, ascending. A hash that several objects have is repeated.
   private(set) var hashes: [UInt64] = []
   /// Bytes held by all of them.
   private(set) var heldBytes: UInt64 = 0
   /// The paths below which objects with a lower number are out of date.
   let outdated: [[UInt8]: Int64]
-  /// The first number that no object has had.
+  /// The number for the next new object: higher than those of all objects and of all out-of-date paths.
   let nextNumber: Int64
 
   /// - Parameter isAll: whether all objects are in the catalogue.

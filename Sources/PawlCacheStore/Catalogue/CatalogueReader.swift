@@ -29,7 +29,8 @@ struct EvictionCandidate: Sendable {
   /// The seconds since its last use, and the number of its uses.
   let idle: Int64
   let uses: UInt64
-  /// Whether its row says that it is not complete. A body that is complete in memory has a row that says so after the next sync.
+  /// Whether the row says that the object is not complete. The row of a body that has just become complete still says so until
+  /// the next sync.
   let isUnfinished: Bool
 
   init(
@@ -47,7 +48,7 @@ struct EvictionCandidate: Sendable {
   }
 }
 
-/// Reads rows on a connection of its own, besides the writer. Blocking: in the pool only.
+/// Reads rows over a database connection of its own, not that of the writer. Blocking; used in the pool only.
 final class CatalogueReader: Sendable {
   private let database: Locked<Database>
 
@@ -77,7 +78,7 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// Returns the objects whose ids begin with this byte: those of one directory of bodies.
+  /// Returns the objects whose ids begin with this byte, whose files are in one directory.
   func identities(firstByte: UInt8) throws(StoreError) -> [ObjectIdentity] {
     try database.withLock { (database) throws(StoreError) in
       let statement = try database.statement(
@@ -97,7 +98,8 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// Returns at most `limit` objects of each kind that are evicted first, ordered by their score at `now` (wall clock, seconds).
+  /// Returns the objects that are evicted first, at most `limit` of each kind, ordered by their score at `now` (wall clock,
+  /// seconds).
   func candidates(now: Int64, limit: Int64) throws(StoreError) -> [EvictionCandidate] {
     try database.withLock { (database) throws(StoreError) in
       var found: [Int64: EvictionCandidate] = [:]
@@ -124,7 +126,7 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// Returns the objects with lower numbers for which `isOne` returns `true`. Reads the rows of all of them.
+  /// Returns the objects with numbers below `number` for which `isOne` returns `true`. Reads all rows with such numbers.
   func objects(
     before number: Int64, _ isOne: (_ key: [UInt8], _ number: Int64) -> Bool
   ) throws(StoreError) -> [EvictionCandidate] {

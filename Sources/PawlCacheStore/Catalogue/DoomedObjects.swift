@@ -1,19 +1,19 @@
-/// The numbers of objects that are being removed, so that none is removed twice: its bytes would be counted as free twice. A
-/// number is kept until the catalogue has removed the row, and longer while an eviction round uses an older view of the
-/// catalogue.
+/// The numbers of objects that are being removed, so that no object is removed twice. Otherwise its bytes would be counted as
+/// free twice. A number is kept until the catalogue has removed the row, and longer while an eviction round uses rows that it has
+/// read before.
 struct DoomedObjects: Sendable {
   private var numbers: Set<Int64> = []
   /// Numbers whose rows were removed while rounds ran.
   private var recorded: [Int64] = []
   private var rounds = 0
 
-  /// Adds a number. `inserted` is `false` if it was among them.
+  /// Adds a number. `inserted` is `false` if the number was there already.
   @discardableResult
   mutating func insert(_ number: Int64) -> (inserted: Bool, memberAfterInsert: Int64) { numbers.insert(number) }
 
   func contains(_ number: Int64) -> Bool { numbers.contains(number) }
 
-  /// Takes a number out: the object stays after all.
+  /// Removes a number, because the object stays after all.
   mutating func remove(_ number: Int64) { numbers.remove(number) }
 
   /// Notes that the row is removed from the catalogue.

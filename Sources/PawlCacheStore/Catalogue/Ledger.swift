@@ -4,13 +4,13 @@ import PawlDisk
 import PawlLoop
 
 /// The file that records what readers may have got of a body before the catalogue has it. Each record is written after the bytes
-/// that it describes and before a reader gets them, into the page cache. So it does not wait for the disk, and survives the end
-/// of the process. Each record has a check, and the digests of the bytes, so that other losses are detected.
+/// that it describes and before a reader gets them, into the page cache. So writing does not wait for the disk, and the record
+/// survives a `kill -9` of the process. Each record has a checksum, and the digest of the bytes that it describes, so that other
+/// losses (after a power failure, for example) are detected.
 ///
 /// The file has two halves of a fixed size. One is written to until the catalogue has everything that is in the other.
 final class Ledger: Sendable {
-  /// The size of one half in bytes: about 65,000 records. Records for which it has no room are made by the catalogue only, a
-  /// little later.
+  /// The size of one half in bytes: about 65,000 records. What does not fit is recorded by the catalogue only, a little later.
   static let half = 4 << 20
   static let name = "/ledger"
 
@@ -25,7 +25,7 @@ final class Ledger: Sendable {
     var gap = LedgerGap.none
   }
 
-  /// A write that is running, in one half; ended by ``end(_:)``.
+  /// A write to one half that was begun by ``append(_:bytes:_:)`` and has to be ended by ``end(_:)``.
   struct Writing { fileprivate let half: Int }
 
   private let descriptor: CInt
@@ -33,22 +33,23 @@ final class Ledger: Sendable {
 
   /// Opens the ledger and empties it.
   /// - Parameter sequence: the highest sequence number so far, or a higher one.
-  /// - Throws: if the file cannot be made: then there is no ledger.
+  /// - Throws: if the file cannot be made. Then there is no ledger.
   init(in directory: String, sequence: UInt64) throws(StoreError) {
     let path = directory + Self.name
     descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
     state = Locked(State(sequence: sequence, toldSequence: sequence))
-    // Numbers of objects may be used again after a start. The catalogue has by now what was here.
+    // The catalogue has all that was in the ledger by now. Old records must not stay, because numbers of objects may be used
+    // again after a start.
     guard ftruncate(descriptor, 0) == 0 else { throw Files.failure("ftruncate", path) }
-    // The space is allocated ahead, so that a full disk cannot stop the ledger.
+    // The space is allocated in advance, so that a full disk cannot stop the ledger.
     let code = posix_fallocate(descriptor, 0, off_t(2 * Self.half))
     if code != 0 { throw code == ENOSPC ? .full : .system(call: "posix_fallocate", path: path, errno: code) }
   }
 
   deinit { close(descriptor) }
 
-  /// Writes records, each padded to whole units. `nil` if there is no room, or they cannot be written.
-  /// - Parameter make: makes their bytes from the sequence number of the first.
+  /// Writes records, each padded to complete units. Returns `nil` if there is no space, or if the write fails.
+  /// - Parameter make: makes the bytes of the records from the sequence number of the first one.
   func append(_ count: Int, bytes: Int, _ make: (UInt64) -> [UInt8]) -> Writing? {
     let place = state.withLock { state -> (half: Int, offset: Int, sequence: UInt64)? in
       let (half, end) = (state.current, state.ends[state.current])
@@ -80,13 +81,14 @@ final class Ledger: Sendable {
     return writing
   }
 
-  /// Ends a write: the catalogue was told of what it describes.
+  /// Ends a write, after the catalogue was notified of what the records describe.
   func end(_ writing: Writing) { state.withLock { $0.writing[writing.half] -= 1 } }
 
   // MARK: On the catalogue's thread
 
-  /// Notes that the catalogue takes a batch: all that was submitted before is in it or in an earlier one.
-  /// - Returns: the changes that record in the catalogue how far it has the ledger's records.
+  /// Notes that the catalogue begins a batch (the changes of one commit). All changes that were submitted earlier are in this
+  /// batch or in an earlier one.
+  /// - Returns: the changes that record up to which sequence number the catalogue has the ledger's records.
   func batchBegins() -> [CatalogueChange] {
     state.withLock { state in
       state.other.batchBegins(isWritten: state.writing[1 - state.current] > 0)
@@ -100,7 +102,7 @@ final class Ledger: Sendable {
     }
   }
 
-  /// Notes that the batch is committed, and changes to the other half if the current one is a quarter full and the other is not
+  /// Notes that the batch is committed, and switches to the other half if the current one is a quarter full and the other is not
   /// needed.
   func batchIsCommitted() {
     state.withLock { state in
@@ -119,20 +121,20 @@ final class Ledger: Sendable {
 
 /// The state of the half of the ledger that is not written to.
 enum LedgerHalf: UInt8, Hashable, CaseIterable {
-  /// The catalogue may lack some of it.
+  /// The catalogue may not have all of its records.
   case needed
-  /// The running batch has all of it.
+  /// The catalogue has all of its records when the running batch is committed.
   case drained
-  /// The catalogue has all of it, so it may be written to.
+  /// The catalogue has all of its records, so the half may be written to.
   case spare
 
-  /// - Parameter isWritten: whether records in it are not among the catalogue's changes yet.
+  /// - Parameter isWritten: whether some of its records are not among the catalogue's changes yet.
   mutating func batchBegins(isWritten: Bool) { if self != .spare { self = isWritten ? .needed : .drained } }
 
   mutating func batchIsCommitted() { if self == .drained { self = .spare } }
 
-  /// Makes this half the one that is written to; the other one takes its place here.
-  /// - Returns: `false` if it is still needed.
+  /// Notes that this half is written to from now on. The value then describes the other half.
+  /// - Returns: `false` if this half is still needed.
   mutating func take() -> Bool {
     guard self == .spare else { return false }
     self = .needed
@@ -140,16 +142,16 @@ enum LedgerHalf: UInt8, Hashable, CaseIterable {
   }
 }
 
-/// Whether a record found no room in the ledger or could not be written.
+/// Whether a record is missing in the ledger, because there was no space or the write failed.
 enum LedgerGap: UInt8, Hashable, CaseIterable {
   case none, found
-  /// The catalogue was told.
+  /// The catalogue was notified.
   case told
 
   mutating func appeared() { if self == .none { self = .found } }
 
-  /// Marks the gap as told to the catalogue.
-  /// - Returns: whether the catalogue has to be told now.
+  /// Notes that the catalogue is notified of the gap now.
+  /// - Returns: whether the catalogue has to be notified.
   mutating func tell() -> Bool {
     guard self == .found else { return false }
     self = .told

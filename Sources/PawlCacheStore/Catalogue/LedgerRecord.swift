@@ -2,14 +2,15 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// One record of the ledger: a head of 64 bytes with numbers, the last of which is the XXH3 of all the rest; then its data.
+/// One record of the ledger: a head of 64 bytes, then data. The head has eight numbers; the last one is the XXH3 of the other
+/// seven and of the data.
 struct LedgerRecord {
   enum Content {
-    /// The digest of a segment as far as it has come.
+    /// The digest of the bytes of a segment that have come so far.
     case extent(SegmentRecord)
     /// The row and the tags of an object, which the catalogue may not have yet.
     case birth(ObjectRow, [TagRecord])
-    /// All tags of an object, replacing those it had.
+    /// All tags of an object, which replace the earlier ones.
     case tags([TagRecord])
   }
 
@@ -30,14 +31,14 @@ struct LedgerRecord {
       to: &output)
   }
 
-  /// Returns the bytes of a row in whole units, without the head of the record.
+  /// Returns the bytes of a row in complete units, without the head of the record.
   static func bytes(of row: ObjectRow, _ tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(row, tags, to: &output)
     return output
   }
 
-  /// Appends the bytes of a row to `output`, and pads all of it to whole units.
+  /// Appends the bytes of a row to `output`, and pads `output` to complete units.
   static func append(_ row: ObjectRow, _ tags: [TagRecord], to output: inout [UInt8]) {
     output.append(string: row.id.bytes[...])
     output.append(number: row.keyHash)
@@ -52,7 +53,7 @@ struct LedgerRecord {
     append(tags, to: &output)
   }
 
-  /// Returns the bytes of tags in whole units, without the head of the record.
+  /// Returns the bytes of tags in complete units, without the head of the record.
   static func bytes(of tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(tags, to: &output)
@@ -90,8 +91,8 @@ struct LedgerRecord {
 
   // MARK: Reading
 
-  /// Returns all valid records in these bytes, and skips everything else: a writer that was killed leaves a gap, and records from
-  /// an earlier use of this half may be behind it.
+  /// Returns all valid records in these bytes, and skips everything else. A process that was killed may leave a gap, and after
+  /// the gap there may be records from an earlier use of this half.
   static func all(in bytes: [UInt8]) -> [LedgerRecord] {
     var found: [LedgerRecord] = []
     var place = 0

@@ -2,11 +2,11 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// Copies records of the ledger that the catalogue does not have into it, after an unclean end. The bytes are compared with their
-/// digests before they are used, as all others that were not synced.
+/// Copies ledger records that the catalogue does not have into the catalogue, if pawl had ended without closing the cache. The
+/// bytes that they describe are compared with their digests before they are used, like all bytes that were not synced.
 enum LedgerReplay {
   /// Replays the ledger. Blocking.
-  /// - Returns: the highest sequence number there was.
+  /// - Returns: the highest sequence number in the ledger or the catalogue.
   static func run(in directory: String, into database: Database) throws(StoreError) -> UInt64 {
     let known = UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
     let records = LedgerRecord.all(in: try read(directory + Ledger.name)).sorted { $0.sequence < $1.sequence }
@@ -15,7 +15,7 @@ enum LedgerReplay {
     try database.run("BEGIN IMMEDIATE")
     for record in records {
       switch record.content {
-      // The catalogue may have removed again what it had.
+      // Only records that the catalogue did not have, because it may have removed the objects of earlier records since.
       case .birth(let row, let tags) where record.sequence > known:
         guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(row.number)) == nil else {
           break

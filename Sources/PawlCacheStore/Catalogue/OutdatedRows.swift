@@ -1,9 +1,10 @@
 import PawlCache
 import PawlDisk
 
-/// The out-of-date paths in the catalogue.
+/// Reads and writes the out-of-date paths (``OutdatedTrees``) in the catalogue.
 ///
-/// They are rows of `meta` whose name is a blob, not a text as that of other rows: so older catalogues stay valid.
+/// Each path is a row of `meta` whose name is a blob; the names of other rows are texts. So no further table was necessary, and
+/// older catalogues stay valid.
 enum OutdatedRows {
   /// Returns the key with the normalised spelling of its path and query; the authority is not changed.
   static func normalised(_ key: [UInt8]) -> [UInt8] {
@@ -19,7 +20,8 @@ enum OutdatedRows {
     try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
   }
 
-  /// Reads all recorded paths. Removes those below which no older object is left, if all objects are in the catalogue (`isAll`).
+  /// Reads all recorded paths. Removes the paths below which no older object is left, if all objects are in the catalogue
+  /// (`isAll`).
   static func read(_ database: Database, isAll: Bool) throws(StoreError) -> [[UInt8]: Int64] {
     if isAll {
       let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
@@ -29,7 +31,7 @@ enum OutdatedRows {
     defer { statement.reset() }
     var found: [[UInt8]: Int64] = [:]
     while try statement.step() {
-      // Some were recorded without being normalised.
+      // Some paths were recorded without being normalised.
       let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
       found[tree] = max(number, found[tree] ?? number)
     }

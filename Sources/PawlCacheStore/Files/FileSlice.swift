@@ -2,7 +2,7 @@ import CLinux
 
 /// A range of a body file that is being sent to a socket. The descriptor stays open while the slice exists.
 package struct FileSlice: Sendable {
-  /// The descriptor; -1 if the file could not be opened again: then sending fails with `EBADF`.
+  /// The descriptor; -1 if the file could not be opened again. Then sending fails with `EBADF`.
   package let fd: CInt
   package let offset: UInt64
   package let count: Int

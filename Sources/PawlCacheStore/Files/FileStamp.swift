@@ -1,8 +1,8 @@
 import CLinux
 import PawlLoop
 
-/// The identity, size and change times of a file. Any change by another process alters the size or the time, as far as the clock
-/// of the file system goes (some milliseconds).
+/// The identity, size and change times of a file. A change by another process alters the size or a time, unless it comes within a
+/// few milliseconds of the last change, which is the precision of the file system's clock.
 struct FileStamp: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -10,8 +10,8 @@ struct FileStamp: Equatable, Sendable {
   let size: UInt64
   /// The time of the last change of the content, nanoseconds since 1970.
   private let modified: Int
-  /// The time of the last change of the inode, nanoseconds since 1970: a process cannot set it back. 0 for a file without a
-  /// name, which only pawl has open: removing the name has changed that time.
+  /// The time of the last change of the inode, nanoseconds since 1970; a process cannot set it back. 0 for a file whose name was
+  /// removed, which only pawl has open. Removing the name has changed this time, so it is not compared then.
   private let changed: Int
 
   /// Reads the stamp with one system call that never waits for the disk. `nil` if the call fails.
@@ -34,16 +34,17 @@ struct FileStamp: Equatable, Sendable {
   private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec &* 1_000_000_000 &+ time.tv_nsec }
 }
 
-/// The changes to a body file by other processes, as far as they were noticed.
+/// The changes to a body file by other processes that pawl has noticed.
 package struct FileChange: Hashable, Sendable {
   /// The number of changes. The other properties describe the last of them.
   package internal(set) var count: UInt64 = 0
-  /// The size in bytes to which it was cut; `nil`: it was not cut, but written into, or cut and grown again.
+  /// The size in bytes to which the file was truncated; `nil`: it was overwritten, or truncated and extended again.
   var size: UInt64?
 
-  /// Whether bytes of `range` that were sent without being copied may have been changed while they waited for the network: the
-  /// kernel sends them from the page cache. If a file is cut, the kernel overwrites the rest of that piece of memory with zeros,
-  /// 2 MiB at most. Pages beyond that are dropped unchanged.
+  /// Whether bytes of `range` that were sent without being copied may have been changed while they waited for the network,
+  /// because the kernel sends them from the page cache. If a file is truncated, the kernel fills the page that holds the new end
+  /// with zeros from there on; a page has at most 2 MiB. Later pages leave the page cache unchanged, so their bytes are sent as
+  /// they were.
   package func spoils(_ range: Range<UInt64>) -> Bool {
     guard let size else { return !range.isEmpty }
     let end = (size + (Self.piece - 1)) / Self.piece * Self.piece

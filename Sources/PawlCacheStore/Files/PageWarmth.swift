@@ -14,7 +14,7 @@ struct PageWarmth {
   init(span: UInt64 = Self.span) { self.span = span }
 
   /// Whether all parts of `range` were seen in the last ``holds`` seconds.
-  /// - Parameter second: of any clock that does not run backwards.
+  /// - Parameter second: the present second of any clock that does not run backwards.
   func isWarm(_ range: Range<UInt64>, at second: UInt64) -> Bool {
     let parts = parts(of: range)
     guard parts.upperBound <= seen.count else { return false }
@@ -32,10 +32,10 @@ struct PageWarmth {
     for part in parts { seen[part] = now }
   }
 
-  /// Forgets all parts: the file is not in use, or has changed.
+  /// Forgets all parts, because the file is not in use or has changed.
   mutating func clear() { seen = [] }
 
-  /// Widens `range` to whole parts.
+  /// Widens `range` to complete parts.
   static func around(_ range: Range<UInt64>) -> Range<UInt64> {
     range.lowerBound / span * span..<(range.upperBound + span - 1) / span * span
   }

@@ -1,8 +1,8 @@
-/// The places of the objects of one key while none of them is in memory.
+/// The objects of one cache key that are at rest: on disk, and not loaded into memory.
 struct AtRest: Hashable {
   /// The number of objects in the catalogue.
   var rows = 0
-  /// The places of the records in packs.
+  /// The places of the objects that are records in packs.
   var places: [PackPlace] = []
   /// Whether one of those records was requested since it was written.
   var wasUsed = false
@@ -18,7 +18,7 @@ final class AtRestBox {
 }
 
 extension StoredBody {
-  /// Adds the places of this body and of its coded forms, for the time when they are not in memory.
+  /// Adds this body and its coded forms, which are about to be unloaded.
   func note(in rest: inout AtRest) {
     let forms = state.withLock { state in
       if let place = state.place.packed { rest.places.append(place) } else { rest.rows += 1 }

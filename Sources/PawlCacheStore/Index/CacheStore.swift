@@ -5,21 +5,21 @@ package import PawlDisk
 package import PawlLoop
 package import PawlObserve
 
-/// A cache directory: index in memory, catalogue and bodies on disk. Every method may be called on any thread unless it says
-/// otherwise. Methods with a completion do their disk work in the pool, and complete on the loop.
+/// A cache, with its index in memory, and its catalogue and bodies in a directory. Every method may be called on any thread
+/// unless it says otherwise. Methods with a completion do their disk work in the pool, and complete on the loop.
 package final class CacheStore: @unchecked Sendable {
-  // Safe: all is constant, and what changes has its own lock.
+  // Safe: all properties are constant, and each object that changes has a lock of its own.
   let core: StoreCore
   var index: ResourceIndex { core.index }
   private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
-  /// Opens the cache. Blocking: before the loops start.
+  /// Opens the cache. Blocking; never on a loop.
   ///
   /// A catalogue that is corrupt or of another version is moved aside, and the cache is empty. Files without a row are removed in
-  /// the pool afterwards. After an unclean end, what is incomplete is verified when it is first used.
-  /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
+  /// the pool afterwards. If pawl had ended without closing the cache, incomplete objects are verified when they are first used.
+  /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory open, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``.
   package init(
     _ settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock = SystemClock()
@@ -68,7 +68,7 @@ package final class CacheStore: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Makes everything durable and closes the catalogue. Blocking, at the end: no write, publish or load may follow.
+  /// Makes everything durable and closes the catalogue. Blocking. No write, publish or load may follow.
   package func close() {
     let isFirst = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -105,7 +105,7 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
-  /// Opens the ledger. Without it the cache works, but loses a little more after an unclean end.
+  /// Opens the ledger. Without it the cache works, but loses a little more if the process is killed.
   private static func makeLedger(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened, _ events: EventLog
   ) -> Ledger? {
@@ -119,7 +119,8 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
-  /// The bytes that bodies leave free on the file system whatever `min-free` says: the catalogue and its journal need them.
+  /// The bytes that bodies leave free on the file system even if `min-free` is less, because the catalogue and its journal need
+  /// them.
   static let leastFree: UInt64 = 8 << 20
 
   private static func makeBudget(
@@ -129,7 +130,7 @@ package final class CacheStore: @unchecked Sendable {
     let free = try Files.space(of: settings.path).free
     var maxSize = settings.maxSize
     if maxSize == nil {
-      // The free space at the first start: later the cache itself has used much of it.
+      // The default is computed from the free space at the first start, because later the cache itself has used much of it.
       if let known = try CatalogueSchema.meta(opened.database, "max_size") {
         maxSize = UInt64(clamping: known)
       } else {
@@ -161,12 +162,13 @@ package final class CacheStore: @unchecked Sendable {
     return statistics
   }
 
-  /// Waits until all changes so far are recorded. Blocking; for tests and the end.
+  /// Waits until all changes so far are recorded. Blocking; for tests.
   func flush() { catalogue.barrier() }
 
   // MARK: Index
 
-  /// Returns the resource with this key; `nil` if there is none. The hot path. Look at ``ResourceState/isLoaded`` first.
+  /// Returns the resource with this key; `nil` if there is none. On the hot path. The caller has to check
+  /// ``ResourceState/isLoaded`` before it uses the responses.
   package func resource(authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer) -> Resource? {
     guard let found = index.find(authority, target) else { return nil }
     if found.withLock({ !$0.isLoaded }) { loadAtOnce(found) }
@@ -176,15 +178,16 @@ package final class CacheStore: @unchecked Sendable {
   /// The result of ``look(authority:target:in:now:)``.
   package enum Looked {
     case resource(Resource)
-    /// An answer that was decided for the only object under this key, which is at rest in a pack: it is not loaded into memory.
-    /// The answer is in ``PackRoom/hit``.
+    /// An answer that was decided for the only object under this key, which is at rest in a pack and stays there, without being
+    /// loaded. The answer is in ``PackRoom/hit``.
     case record
   }
 
   /// Looks a key up like ``resource(authority:target:)``, with two differences. An object at rest is not loaded if its record is
-  /// in the page cache and has an answer. And a resource that is returned may not be loaded: ``loadAtOnce(_:)``.
+  /// in the page cache and has an answer. And a resource that is returned may be one that is not loaded yet; then the caller
+  /// calls ``loadAtOnce(_:)``.
   ///
-  /// Runs on the loop that `room` belongs to. Without a room, an object at rest is loaded.
+  /// Runs on the loop that `room` belongs to. If `room` is `nil`, an object at rest is loaded.
   package func look(
     authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom?, now: Monotonic
   ) -> Looked? {
@@ -208,7 +211,7 @@ package final class CacheStore: @unchecked Sendable {
   /// Removes the resource from the index if nothing is stored or fetched under its key.
   package func remove(_ resource: Resource) { index.removeIfEmpty(resource) }
 
-  /// Notes that a response was given to a client: for the order of eviction, and for what is kept in memory.
+  /// Notes that a response was given to a client. The order of eviction and the bodies that are kept in memory depend on that.
   package func noteUse(_ response: StoredResponse) {
     let body = response.body
     if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0[ObjectIdentifier(body)] = body } }
@@ -241,7 +244,7 @@ private final class Ticker: @unchecked Sendable {
 }
 
 extension StoreCore {
-  /// Records which bodies were used since the last time.
+  /// Records which bodies were used since the last call.
   func flushUses() {
     let bodies = used.withLock { used in
       defer { used = [:] }
@@ -259,7 +262,7 @@ extension CacheStore {
   /// The number of descriptors that its packs hold when it is full.
   package var descriptorsWhenFull: Int { core.packs?.descriptorsWhenFull ?? 0 }
 
-  /// Whether it was opened with the same limits.
+  /// Whether this store was opened with the limits of `settings`.
   package func hasLimits(of settings: CacheStoreSettings) -> Bool {
     let own = core.settings
     return (own.maxSize, own.minFree, own.packedObject) == (settings.maxSize, settings.minFree, settings.packedObject)

@@ -4,11 +4,11 @@ import PawlDisk
 package import PawlLoop
 
 extension CacheStore {
-  /// Loads what is on disk under the resource's key into memory, once: reads rows, opens files, checks sizes, and after an
-  /// unclean end verifies what was not synced.
+  /// Loads the objects on disk under the resource's key into memory, unless that was already done. Reads rows, opens files and
+  /// checks sizes. If pawl had ended without closing the cache, also verifies bytes that were not synced.
   ///
-  /// `completion` runs on `loop` when that is done, or was done before. Objects that cannot be trusted are dropped or mended, and
-  /// logged; the load never fails. On `loop`.
+  /// `completion` runs on `loop` when the objects are loaded. Objects that cannot be trusted are dropped or mended, and logged;
+  /// the load never fails. Call this function on `loop`.
   package func load(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let reply = LoopReply<Void>(on: loop) { _ in completion() }
     let isFirst = resource.withLock { state -> Bool? in
@@ -22,7 +22,8 @@ extension CacheStore {
     if !isQueued { _ = Self.finishLoad(resource, [], of: nil, core.index) }
   }
 
-  /// Loads objects at once if all of them are in packs, at most two, and in the page cache; else does nothing. On any loop.
+  /// Loads the objects of a resource at once if there are at most two, and both are in packs and in the page cache; else does
+  /// nothing. On any loop.
   package func loadAtOnce(_ resource: Resource) {
     guard let packs = core.packs else { return }
     let rest = resource.withLock { state in
@@ -54,7 +55,8 @@ extension CacheStore {
     return (responses.sorted { $0.body.number > $1.body.number }, forms)
   }
 
-  /// Keeps one record of each object: a process that was killed while it wrote one anew may have left both.
+  /// Keeps one record of each object. A process that was killed while it wrote a new record of an object may have left the old
+  /// one, too.
   private static func latest(_ objects: [PackedObject], _ core: StoreCore) -> [PackedObject] {
     guard objects.count > 1 else { return objects }
     var kept: [PackedObject] = []
@@ -71,7 +73,7 @@ extension CacheStore {
   }
 
   private static func loadNow(_ resource: Resource, _ core: StoreCore) {
-    // Once more if a record was written anew meanwhile.
+    // Tries again if a record was moved meanwhile.
     while !loadOnce(resource, core) {}
   }
 
@@ -101,20 +103,20 @@ extension CacheStore {
   }
 
   /// Adds the loaded responses to the resource.
-  /// - Parameter rest: the places that were loaded; `nil`: nothing could be loaded, so the resource counts as loaded whatever it
-  ///   has at rest.
-  /// - Returns: `false` if a record has another place by now: then nothing was changed.
+  /// - Parameter rest: the places that were loaded; `nil`: nothing could be loaded, so the resource is marked as loaded even if
+  ///   it has objects at rest.
+  /// - Returns: `false` if a record has another place by now. Then nothing was changed.
   private static func finishLoad(
     _ resource: Resource, _ responses: [StoredResponse], of rest: AtRest?, _ index: ResourceIndex
   ) -> Bool {
     let finished = resource.withLock { state -> (replies: [LoopReply<Void>], excess: [StoredResponse])? in
-      // Two threads may have loaded the same; the first counts.
+      // Two threads may have loaded the same objects. Then the result of the first is used.
       guard !state.isLoaded || !state.loads.isEmpty else { return ([], []) }
       guard rest == nil || state.isLoaded || state.atRest.places == rest?.places else { return nil }
       defer { state.loads = [] }
       if state.isLoaded { return (state.loads, []) }
       var excess: [StoredResponse] = []
-      // Responses that were published before the load are here already.
+      // Responses that were published meanwhile are already in the resource.
       for response in responses where state.response(number: response.body.number) == nil {
         if response.supersededAt == nil {
           excess += state.variants.append(response)
@@ -129,7 +131,7 @@ extension CacheStore {
     }
     guard let (replies, excess) = finished else { return false }
     for response in excess { response.body.core.drop(response.body) }
-    // A body may have failed or been dropped before it was in the resource, so it was not taken out.
+    // A body may have failed or been dropped before it was in the resource. Then it is taken out now.
     for response in responses where response.body.state.withLock({ $0.failure != nil || $0.isDoomed }) {
       resource.withLock { $0.removeAll(of: response.body) }
     }
@@ -159,7 +161,7 @@ struct FoundForm {
   }
 }
 
-/// Makes a response from what is recorded, as far as the file has it.
+/// Makes a response from the rows of an object and its file.
 struct BodyLoader {
   private let object: RecordedObject
   private let core: StoreCore
@@ -170,7 +172,8 @@ struct BodyLoader {
   func load(under key: CacheKey) -> StoredResponse? {
     let row = object.row
     if core.trees.covers(row.key, number: row.number) { return removed() }
-    // The object was unloaded a moment ago while its body was in use: one file must have one body only.
+    // If the object was unloaded a moment ago while its body was in use, that body is used again, because one file must not have
+    // two bodies.
     if let body = core.liveBody(row.number) {
       return StoredHead(serialized: row.head).map { response($0, body) }
     }
@@ -180,7 +183,7 @@ struct BodyLoader {
     do throws(StoreError) {
       file = try open(charge)
     } catch {
-      // Descriptors or memory are short, which is not the object's fault. It is not found this time, and stays.
+      // Descriptors or memory are short. The object is not found this time, but stays in the cache.
       if error.isOfThisMoment {
         core.events.log(.error, "body-open-failed", ["body": row.id.hex, "why": "\(error)"])
         return nil
@@ -197,7 +200,7 @@ struct BodyLoader {
     return body.failure == nil ? response(head, body) : nil
   }
 
-  /// The charge that the object has in the budget since the start.
+  /// The charge of the object, which the budget has had since the cache was opened.
   var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
 
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
@@ -216,7 +219,7 @@ struct BodyLoader {
     var state = BodyState()
     (state.total, state.descriptor, state.home) = (row.total, descriptor, key)
     for segment in object.segments {
-      // Rows that overlap or lie beyond the total were not written by pawl: the first counts.
+      // A row that overlaps an earlier one, or is beyond the total, was not written by pawl, and is ignored.
       guard segment.end <= row.total ?? .max, state.segments.insert(segment) else { continue }
       state.held.insert(segment.range)
     }
@@ -236,15 +239,16 @@ struct BodyLoader {
     return state
   }
 
-  /// Removes what the file does not have. After an unclean end, also verifies what was not synced and narrows the tags.
+  /// Removes the ranges that the file does not have. If pawl had ended without closing the cache, also verifies the bytes that
+  /// were not synced, and narrows the tags.
   private func checkAgainstFile(_ body: StoredBody, size: UInt64) {
     let row = object.row
     body.cutBeyond(size)
     if let total = row.total, row.isComplete, size != total, body.failure == nil {
       core.events.log(
         .warning, "body-size-differs", ["body": row.id.hex, "size": "\(size)", "total": "\(total)"])
-      // The file is longer than it was: the bytes that pawl wrote are still there and prove themselves; the rest was not written
-      // by pawl.
+      // A file may be longer than it was. Then the bytes that pawl wrote are still there, and are compared with their digests;
+      // the bytes after them were not written by pawl.
       if size > total { truncate(body, to: total) }
     }
     if row.isSuspect, body.failure == nil { verify(body) }
@@ -267,8 +271,8 @@ struct BodyLoader {
   }
 
   /// Verifies segments that were recorded before they were synced, and removes those that differ. Then limits the tags to the
-  /// bytes that are held without a hole: clients may have got bytes beyond, which cannot be proven any more. The tags stay if
-  /// all that clients were given is recorded, and proven.
+  /// bytes before the first hole, because clients may have got later bytes, which cannot be proven any more. The tags stay if all
+  /// bytes that clients have got are recorded and proven.
   private func verify(_ body: StoredBody) {
     let row = object.row
     for segment in object.segments where segment.sequence > row.synced {

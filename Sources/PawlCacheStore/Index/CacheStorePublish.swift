@@ -4,12 +4,14 @@ import PawlHTTP
 package import PawlLoop
 
 extension CacheStore {
-  /// Reserves space (all of a known length, 64 MiB of an unknown one) and makes a body. It completes at once, before it returns,
-  /// if memory or a spare file is there and nothing has to be evicted; else it works in the pool.
+  /// Reserves space (for the expected bytes; 64 MiB if their number is unknown) and makes a body. `completion` is called at once,
+  /// before this function returns, if memory or a spare file is there and nothing has to be evicted. Else the work is done in the
+  /// pool.
   /// - Parameters:
-  ///   - expected: bytes that this fetch will bring; `nil`: all.
-  ///   - total: the length of the whole body in bytes, if known.
-  ///   - completion: gets `nil` if there is no room or the disk refuses: then the response is streamed without being stored.
+  ///   - expected: the number of bytes that this fetch will bring; `nil`: all.
+  ///   - total: the length of the complete body in bytes, if known.
+  ///   - completion: gets `nil` if there is no space or the disk reports an error. Then the response is passed on without being
+  ///     stored.
   package func createBody(
     expected: UInt64?, total: UInt64?, on loop: EventLoop, _ completion: @escaping (StoredBody?) -> Void
   ) {
@@ -19,11 +21,11 @@ extension CacheStore {
     if !isQueued { reply.send(nil) }
   }
 
-  /// Puts a response into the index and records it; its body may still be filled. Once for each body.
+  /// Puts a response into the index and records it; its body may still be filled. Called once for each body.
   /// - Parameters:
-  ///   - replacing: responses that are removed, with their bytes, when their readers have left.
-  ///   - superseding: responses that are not current any more and stay for clients that have a part of them; the oldest beyond 16
-  ///     are removed.
+  ///   - replacing: responses that are removed. Their bytes are removed when their readers have left.
+  ///   - superseding: responses that are not current any more and stay for clients that have a part of them. If a resource has
+  ///     more than 16, the oldest are removed.
   package func publish(
     _ response: StoredResponse, in resource: Resource, replacing: [StoredResponse] = [],
     superseding: [StoredResponse] = []
@@ -46,8 +48,8 @@ extension CacheStore {
     }
   }
 
-  /// Supersedes a response without a newer one: it stays for clients that have a part of it. The oldest superseded ones beyond 16
-  /// are removed.
+  /// Marks a response as superseded although there is no newer one. It stays for clients that have a part of it. If there are
+  /// more than 16 superseded ones, the oldest are removed.
   package func supersede(_ response: StoredResponse, in resource: Resource) {
     let now = core.clock.wallSeconds()
     let gone = resource.withLock { state -> [StoredResponse]? in
@@ -86,7 +88,8 @@ extension CacheStore {
     return validPrivate(response)
   }
 
-  /// Finds a response like ``privateResponse(tag:)``, and also one that was stored before the start. On `loop`.
+  /// Finds a response like ``privateResponse(tag:)``, and also one that was stored before the start. Call this function on
+  /// `loop`.
   package func findPrivate(tag: [UInt8], on loop: EventLoop, _ completion: @escaping (StoredResponse?) -> Void) {
     guard let resource = index.find(Self.privateKey(tag), create: false) else {
       return LoopReply(on: loop, completion).send(nil)
@@ -147,7 +150,7 @@ extension CacheStore {
 
   /// Records a body for the first time. A gathered body is recorded later, when its place is decided.
   func record(_ changes: [CatalogueChange], of body: StoredBody) {
-    // A body in a pack was published before: a row for it would have no file.
+    // A body in a pack was published earlier, and a row for it would have no file.
     assert(body.state.withLock { $0.place.packed == nil })
     if !body.isGathering { core.recordBirth(changes, of: body) }
   }
@@ -168,7 +171,7 @@ extension CacheStore {
       guard let other = index.find(resource.key, create: true) else { break }
       target = other
     }
-    // It failed while it was being published, so it was not taken out of the index.
+    // If the body failed while it was being published, it was not taken out of the index. That is done now.
     if response.body.failure != nil { core.drop(response.body) }
   }
 }

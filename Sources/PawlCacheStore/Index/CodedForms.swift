@@ -3,11 +3,11 @@ import PawlCache
 import PawlDisk
 import PawlHTTP
 
-/// Coded forms in the index: they are recorded under the key of their base, found only through the base, and removed with it.
+/// Coded forms in the index. They are recorded under the key of their base, found only through the base, and removed with it.
 extension CacheStore {
   /// Records a form, which may still be being written, and adds it to the body of `base`.
-  /// - Parameter tag: its own strong tag, which no client has got before.
-  /// - Returns: `false` if there is a form of that coding already, or `base` is being removed: then the form is dropped.
+  /// - Parameter tag: the form's own strong tag, which no client has got yet.
+  /// - Returns: `false` if there is a form of that coding already, or `base` is being removed. Then the form is dropped.
   package func publishForm(_ form: CodedForm, of base: StoredResponse, tag: [UInt8]) -> Bool {
     let body = form.body
     body.addTag(TagRecord(tag: tag, limit: .max))
@@ -21,7 +21,7 @@ extension CacheStore {
     }
     record(insertion(of: form, base, hash: resource.hash, key: key), of: body)
     body.notePublished(under: key, isStronglyValidated: false)
-    // The base may have been dropped meanwhile, with the forms that it had before.
+    // The base may have been dropped meanwhile, with the forms that it had then. So this form is dropped here.
     if base.body.state.withLock({ $0.isDoomed || $0.failure != nil }) { core.drop(body) }
     return true
   }
@@ -55,9 +55,9 @@ extension CacheStore {
     }
   }
 
-  /// Moves the tags of the remaining forms: where `newer` has a complete form of that coding with the same bytes, that one gets
-  /// the tags. Forms that are still being written are left out: their bytes may become different.
-  /// - Parameter completion: on any thread.
+  /// Moves the tags of the remaining forms of `older`. If `newer` has a complete form of the same coding with the same bytes,
+  /// that form gets the tags. Forms that are still being written are left out, because their bytes may become different.
+  /// - Parameter completion: runs on any thread.
   package func uniteForms(of older: StoredBody, with newer: StoredBody, then completion: @escaping @Sendable () -> Void)
   {
     let pairs = older.forms.compactMap { form in newer.form(in: form.coding).map { (older: form.body, newer: $0) } }
@@ -75,7 +75,8 @@ extension CacheStore {
 }
 
 extension StoreCore {
-  /// Whether two bodies have the same bytes, as far as both are held from their beginning. Blocking.
+  /// Whether two bodies have the same bytes. They are compared from byte zero up to the first byte that one of them does not
+  /// hold. Blocking.
   func areEqual(_ a: StoredBody, _ b: StoredBody) -> Bool {
     let end = min(a.held.prefix, b.held.prefix)
     if a.isComplete, b.isComplete, a.total != b.total { return false }
@@ -110,7 +111,7 @@ extension StoreCore {
         object.remove()
         continue
       }
-      // The form is here already: the base was unloaded while both were in use.
+      // The form is here already, if the base was unloaded while both were in use.
       if base.forms.contains(where: { $0.body.number == object.row.number }) { continue }
       guard let key = base.state.withLock({ $0.home }), let form = object.load(key) else {
         continue
@@ -124,14 +125,14 @@ extension StoreCore {
     }
   }
 
-  /// Whether a form can be continued from what is held of it: clients may have got more. A steady form is made again with the
-  /// same bytes. What is written next is compared with what is held, which also reveals another version of the compression
-  /// library.
+  /// Whether a form is complete, or can be continued. Clients may have got more bytes than are held, so only a steady form can be
+  /// continued: it is made again with the same bytes. These are compared with the held ones, which also reveals another version
+  /// of the compression library.
   private static func canGoOn(_ form: StoredBody, isSteady: Bool) -> Bool {
     form.isComplete || isSteady && form.held.prefix > 0
   }
 
-  /// Takes an idle form out of its base.
+  /// Removes an idle form from the forms of its base.
   /// - Returns: `nil` if the object is not a form in memory, or is in use.
   func detachForm(_ number: Int64) -> StoredBody? {
     guard let body = liveBody(number), body.isForm, body.state.withLock({ $0.isIdle }) else { return nil }

@@ -1,10 +1,10 @@
 package import PawlLoop
 
-/// Confirmations by the origin in the last seconds: which clients may have which response of one resource.
+/// The confirmations that the origin gave in the last seconds: which clients may get which response of one resource.
 package struct Confirmations {
   /// The time for which a client can get another range without a new request to the origin.
   package static let time = Duration.seconds(5)
-  /// The most clients that are remembered; beyond it, the oldest is forgotten.
+  /// The most clients that are remembered. If there are more, the oldest is forgotten.
   package static let limit = 64
 
   private struct Entry {
@@ -13,7 +13,7 @@ package struct Confirmations {
     let until: Monotonic
   }
 
-  /// The latest first.
+  /// The confirmations, the latest first.
   private var entries: [Entry] = []
 
   package init() {}

@@ -21,8 +21,8 @@ extension StoreCore {
     defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
       if try evict(try candidates(limit, newest: false), missing, for: bytes) { return true }
-      // All candidates are being removed already, or are in use: what other threads evicted has to be committed, and more
-      // candidates are read.
+      // All candidates are in use, or are already being removed by other threads. Waits until those removals are committed, and
+      // reads more candidates.
       catalogue?.barrier()
       if try evict(try candidates(limit * 64, newest: true), missing, for: bytes) { return true }
       // On a small disk, all that can be evicted may be in packs that are not full.
@@ -33,9 +33,9 @@ extension StoreCore {
     }
   }
 
-  /// Returns the objects that are evicted first, ordered by their score. A body that became complete after the last sync has a
-  /// row that still says partial, so it would be evicted before all others. It is left out, unless `newest` is set: then it
-  /// counts as complete.
+  /// Returns the objects that are evicted first, ordered by their score. The row of a body that became complete after the last
+  /// sync still says that it is partial, so the body would be evicted before all others. Such a body is left out, or, if `newest`
+  /// is set, included as a complete one.
   private func candidates(_ limit: Int64, newest: Bool) throws(StoreError) -> [EvictionCandidate] {
     let recorded = try reader.candidates(now: clock.wallSeconds(), limit: limit)
     let known = recorded.compactMap { candidate -> EvictionCandidate? in
@@ -64,10 +64,12 @@ extension StoreCore {
     return freed > 0
   }
 
-  /// Empties and removes the oldest pack. One at a time: if several threads lack space at once, one pack is often enough for all.
+  /// Empties and removes the oldest pack. Only one thread at a time does that, because one pack is often enough for several
+  /// threads that lack space.
+  /// - Returns: the number of bytes that are free now.
   private func emptyOldest(for bytes: UInt64) -> UInt64 {
     emptying.withLock { _ in
-      // Another thread has freed space while this one waited.
+      // Another thread may have freed space while this one waited.
       if budget.shortfall(bytes) == 0 { return bytes }
       guard let oldest = oldestPack() else { return 0 }
       return empty(oldest.pack, keepingAll: false)

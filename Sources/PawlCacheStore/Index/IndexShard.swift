@@ -1,22 +1,23 @@
 import PawlBase
 import PawlCache
 
-/// A hash table with linear probing. A deletion moves the following slots back, so there are no tombstones.
+/// One part of the ``ResourceIndex``: a hash table with linear probing. A deletion moves the following slots back, so there are
+/// no tombstones.
 struct IndexShard {
-  /// A slot of the table. `entry` is 0 if it is free; else its lowest two bits are the ``Kind``.
+  /// A slot of the table. `entry` is 0 if the slot is free; else the lowest two bits of `entry` are the ``Kind``.
   private struct Slot {
     var hash: UInt64 = 0
     var entry: UInt = 0
 
     var kind: Kind { Kind(rawValue: entry & 3) ?? .resource }
   }
-  /// The content of a slot. All that is at rest under one hash is in one slot.
+  /// The content of a slot. All objects at rest (``AtRest``) under one hash are in one slot.
   private enum Kind: UInt {
     /// A retained `Resource`.
     case resource = 0
     /// The number of objects in the catalogue.
     case rows = 1
-    /// The place of one record in a pack. The highest bit: it was used.
+    /// The place of one record in a pack. The highest bit says whether it was used.
     case packed = 2
     /// A retained `AtRestBox`.
     case several = 3
@@ -26,12 +27,13 @@ struct IndexShard {
   private var slots: [Slot]
   private var mask: Int
   private(set) var count = 0
-  /// The resources in memory, in no order, and the place where the clock hand looks next for one to unload.
+  /// The resources in memory, in no order. `hand` is the index at which the clock hand looks next for one to unload (as in
+  /// ``MemoryBodies``).
   private var seats: [Unmanaged<Resource>] = []
   private var hand = 0
   private let limit: Int
 
-  /// - Parameter limit: the most resources in memory. Beyond it, each new one moves the clock hand.
+  /// - Parameter limit: the most resources in memory. If there are more, each new one moves the clock hand.
   init(capacity: Int, limit: Int = .max) {
     self.limit = limit
     var size = 16
@@ -71,8 +73,8 @@ struct IndexShard {
     }
   }
 
-  /// Makes a resource, not loaded yet, of what is at rest.
-  /// - Parameter gone: gets the resources that were unloaded for it; the caller drops them after releasing the lock.
+  /// Makes a resource, not loaded yet, from the objects at rest under a hash; `nil` if there are none.
+  /// - Parameter gone: gets the resources that were unloaded to make the new one; the caller drops them after releasing the lock.
   mutating func awaken(_ hash: UInt64, _ gone: inout [Resource], _ key: () -> CacheKey) -> Resource? {
     guard let index = restIndex(hash) else { return nil }
     let resource = Resource(key: key(), hash: hash, isLoaded: false, atRest: takeRest(at: index))
@@ -124,7 +126,7 @@ struct IndexShard {
     slots[index].entry = Self.entry(all)
   }
 
-  /// Notes that the catalogue has one object fewer.
+  /// Notes that the catalogue has one object fewer under a hash.
   mutating func lowerRows(_ hash: UInt64) {
     guard let index = restIndex(hash) else { return }
     var all = takeRest(at: index)
@@ -133,7 +135,7 @@ struct IndexShard {
   }
 
   /// Changes the place of a record, or removes it.
-  /// - Returns: `false` if it is not at rest at `place`.
+  /// - Returns: `false` if no record under the hash is at rest at `place`.
   mutating func move(_ hash: UInt64, from place: PackPlace, to next: PackPlace?) -> Bool {
     guard let index = restIndex(hash) else { return false }
     var all = takeRest(at: index)
@@ -162,7 +164,7 @@ struct IndexShard {
     if all.isEmpty { remove(at: index) } else { slots[index].entry = Self.entry(all) }
   }
 
-  /// Takes out what a slot holds; the caller has to fill the slot again at once.
+  /// Takes the objects at rest out of a slot; the caller has to fill the slot again at once.
   private mutating func takeRest(at index: Int) -> AtRest {
     let entry = slots[index].entry
     switch slots[index].kind {
@@ -190,7 +192,7 @@ struct IndexShard {
     return UInt(bitPattern: Unmanaged.passRetained(AtRestBox(rest)).toOpaque()) | Kind.several.rawValue
   }
 
-  /// The index of the slot with what is at rest under that hash.
+  /// The index of the slot with the objects at rest under a hash; `nil` if there are none.
   private func restIndex(_ hash: UInt64) -> Int? {
     var index = home(hash)
     while slots[index].entry != 0 {
@@ -206,7 +208,7 @@ struct IndexShard {
     resource.seat = seats.count
     seats.append(Unmanaged.passUnretained(resource))
     guard seats.count > limit else { return }
-    // A few steps for each new one: the hand goes round before as many new ones have come.
+    // The hand makes up to four steps for each new resource. So it goes round before as many new ones have come.
     for _ in 0..<4 where seats.count > limit { step(&gone) }
   }
 
@@ -216,7 +218,7 @@ struct IndexShard {
     if resource.isTouched {
       resource.isTouched = false
     } else if unload(resource, notUsedSince: .max) > 0 {
-      // The last resource was moved to this place.
+      // The hand stays, because the last resource was moved to this index.
       return gone.append(resource)
     }
     hand += 1
@@ -245,12 +247,12 @@ struct IndexShard {
   }
 
   /// Unloads a resource if it is idle and recorded.
-  /// - Returns: the number of its objects; 0: it stays.
+  /// - Returns: the number of its objects; 0: the resource stays.
   private mutating func unload(_ resource: Resource, notUsedSince time: Int64) -> Int {
     let rest = resource.withLock { state -> AtRest in
       guard state.isSpare(notUsedSince: time) else { return AtRest() }
       let rest = state.asAtRest
-      // A thread that still holds it publishes into the resource that is loaded next.
+      // A thread that still has a reference to this resource publishes responses in the next resource of the same key.
       if !rest.isEmpty { state.isDetached = true }
       return rest
     }
@@ -327,7 +329,7 @@ struct IndexShard {
     count -= 1
   }
 
-  // Safe: an even entry was made by `retained` and is released when it is taken out.
+  // Safe: an entry whose lowest two bits are 0 was made by `retained`, and is released only when it is taken out of the table.
   private static func resource(_ entry: UInt) -> Resource? {
     guard entry & 3 == 0, let pointer = UnsafeMutableRawPointer(bitPattern: entry) else { return nil }
     return Unmanaged<Resource>.fromOpaque(pointer).takeUnretainedValue()

@@ -3,14 +3,14 @@ package import PawlCache
 import PawlDisk
 package import PawlLoop
 
-/// Paths at and below which everything stored before a certain moment is out of date: a collection was removed, moved or replaced
-/// there (RFC 4918 §9.6, §9.8, §9.9).
+/// Paths at and below which everything stored before a certain moment is out of date, because a WebDAV collection was removed,
+/// moved or replaced there (RFC 4918 §9.6, §9.8, §9.9).
 ///
 /// The paths end with a slash. Objects under the path without the slash, or under another spelling of it (``PercentSpelling``),
-/// are out of date, too. What is in memory is removed at once; what is on disk only is removed when it is loaded.
+/// are out of date, too. Objects in memory are removed at once; those that are only on disk are removed when they are loaded.
 final class OutdatedTrees: Sendable {
-  /// The most paths that are remembered. Beyond it, objects on disk below the older half of them are removed in one walk over the
-  /// catalogue, and those paths are forgotten.
+  /// The most paths that are remembered. If there are more, the objects on disk below the older half of the paths are removed in
+  /// one walk over catalogue and packs, and these paths are forgotten.
   static let limit = 1024
 
   private struct State {
@@ -18,7 +18,7 @@ final class OutdatedTrees: Sendable {
     var stamps: [[UInt8]: Int64]
     /// The highest number that was ever in `stamps`.
     var newest: Int64
-    /// The paths that no walk has handled yet, and the replies that wait for it.
+    /// The paths that no walk has handled yet, and the replies that wait for that.
     var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
     var isWalking = false
   }
@@ -28,10 +28,10 @@ final class OutdatedTrees: Sendable {
     state = Locked(State(stamps: stamps, newest: stamps.values.max() ?? 0))
   }
 
-  /// The highest number of a path: an object with a higher number is not out of date.
+  /// The highest number that a path ever had. An object with a higher number is not out of date.
   var newest: Int64 { state.withLock { $0.newest } }
 
-  /// Whether the object was stored before a collection above it was removed or replaced. In the pool.
+  /// Whether the object was stored before a collection above it was removed or replaced. Called in the pool.
   func covers(_ key: [UInt8], number: Int64) -> Bool {
     state.withLock { state in
       guard !state.stamps.isEmpty else { return false }
@@ -44,7 +44,7 @@ final class OutdatedTrees: Sendable {
     covers(Array(authority) + [0] + Array(target), number: number)
   }
 
-  /// Returns the beginnings of a key up to each slash of its path, and the whole key with a slash added, because it may name a
+  /// Returns the beginnings of a key up to each slash of its path, and the complete key with a slash added, because it may name a
   /// collection.
   private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
     let key = OutdatedRows.normalised(key)
@@ -63,7 +63,7 @@ final class OutdatedTrees: Sendable {
   }
 
   /// Adds a path.
-  /// - Returns: the paths that are too many now, with their numbers.
+  /// - Returns: the older half of the paths, with their numbers, if there are too many now; else nothing.
   fileprivate func stamp(_ tree: [UInt8], _ number: Int64) -> [[UInt8]: Int64] {
     state.withLock { state in
       state.stamps[tree] = number
@@ -80,7 +80,7 @@ final class OutdatedTrees: Sendable {
     }
   }
 
-  /// Adds a reply that waits for a walk over a path.
+  /// Adds a reply that waits until a walk has handled a path.
   /// - Returns: whether the caller has to begin a walk.
   fileprivate func wait(_ tree: [UInt8], _ done: LoopReply<[Resource]>) -> Bool {
     state.withLock { state in
@@ -103,14 +103,14 @@ extension CacheStore {
   /// Forgets all that is stored at and below the path of `key`, whose target ends with a slash. Requests from now on do not wait
   /// for responses to earlier requests. Readers of removed objects read on.
   ///
-  /// `completion` runs on `loop` when nothing of it is answered from the store any more. After a crash of the machine right then,
-  /// objects may come back.
+  /// `completion` runs on `loop` when no request is answered from the removed objects any more. If the machine crashes right
+  /// after that, objects may come back.
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let (number, tree) = (core.takeNumber(), OutdatedRows.normalised(key.bytes))
     let surplus = core.trees.stamp(tree, number)
     if !surplus.isEmpty { core.pool.run { [core] in core.removeOutdated(surplus) } }
     let done = LoopReply<[Resource]>(on: loop) { [self] loading in
-      // They may have been read before the stamp was there.
+      // These resources may have been read from disk before the path was added.
       var left = loading.count
       if left == 0 { return completion() }
       for resource in loading {
@@ -120,15 +120,16 @@ extension CacheStore {
         }
       }
     }
-    // Recorded first: once the client has the response to its request, the objects stay removed, also after a kill.
+    // The path is recorded first. So when the client has the response to its request, the objects stay removed, also after a
+    // `kill -9`.
     core.submit([.outdated(tree, number)]) { [core] _ in
       guard core.trees.wait(tree, done) else { return }
       if !core.pool.run({ core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
     }
   }
 
-  /// Forgets all that is stored of a resource (RFC 9111 §4.4), like ``forgetAll(below:on:_:)``. `completion` runs on `loop` once
-  /// nothing of it is answered from the store any more, also after a `kill -9`. That is at once if no object has a row in the
+  /// Forgets all that is stored of a resource (RFC 9111 §4.4), like ``forgetAll(below:on:_:)``. `completion` runs on `loop` when
+  /// no request is answered from these objects any more, also after a `kill -9`. It runs at once if no object has a row in the
   /// catalogue, else after a commit.
   package func invalidate(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
     guard let hasRows = core.invalidate(resource) else { return forgetOnceLoaded(resource, on: loop, completion) }
@@ -143,7 +144,7 @@ extension CacheStore {
     }
   }
 
-  /// Waits for the commit that removes the rows of what was just dropped.
+  /// Waits for the commit that removes the rows of the objects that were just dropped.
   private func onceRecorded(_ hasRows: Bool, on loop: EventLoop, _ completion: @escaping () -> Void) {
     guard hasRows else { return completion() }
     let done = LoopReply<Void>(on: loop) { _ in completion() }
@@ -152,7 +153,7 @@ extension CacheStore {
 }
 
 extension StoreCore {
-  /// Walks over the resources in memory, once for all replies that wait.
+  /// Walks over the resources in memory, with one walk for all replies that wait.
   fileprivate func walkOutdatedTrees() {
     while true {
       let waiting = trees.takeWaiting()
@@ -164,7 +165,7 @@ extension StoreCore {
   }
 
   /// Invalidates a resource, and drops its responses if it is loaded.
-  /// - Returns: the result of ``forgetAll(of:)``; `nil` if the resource is not loaded: then no response was dropped.
+  /// - Returns: the result of ``forgetAll(of:)``; `nil` if the resource is not loaded. Then no response was dropped.
   fileprivate func invalidate(_ resource: Resource) -> Bool? {
     let isLoaded = resource.withLock { state in
       state.invalidate()
@@ -184,7 +185,7 @@ extension StoreCore {
     return hasRows
   }
 
-  /// Removes what is on disk below these paths, and forgets the paths.
+  /// Removes the objects on disk below these paths, and forgets the paths.
   fileprivate func removeOutdated(_ stamps: [[UInt8]: Int64]) {
     let outdated = OutdatedTrees(stamps)
     doomed.withLock { $0.beginRound() }

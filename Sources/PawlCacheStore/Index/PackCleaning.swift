@@ -1,10 +1,10 @@
 import PawlCache
 import PawlDisk
 
-/// Frees space in packs: removes the oldest pack as a whole, except for objects that were used since they were written, and packs
-/// in which few records still count. All of it in the pool.
+/// Frees space in packs. Removes the oldest pack, but moves objects that were used since they were written to another pack. Also
+/// removes packs in which few records are live. All of this runs in the pool of threads.
 extension StoreCore {
-  /// A full pack is emptied when less than this percentage of it still counts.
+  /// A full pack is emptied when less than this percentage of it is live.
   private static let leastLive = 50
 
   /// The full pack that is emptied first, and its score; `nil` if there is none.
@@ -15,8 +15,8 @@ extension StoreCore {
   }
 
   /// Empties a pack and removes it.
-  /// - Parameter keepingAll: whether all objects are to be kept: then the pack stays if one of them cannot be moved. If not,
-  ///   objects are evicted; their readers read on.
+  /// - Parameter keepingAll: whether all objects have to be kept. Then the pack stays if one of them cannot be moved. If `false`,
+  ///   objects may be evicted; their readers read on.
   /// - Returns: the bytes that are freed.
   func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
     guard let packs, pack.beginDropping() else { return 0 }
@@ -36,7 +36,7 @@ extension StoreCore {
       } else if relocate(head, place, packs) {
         kept += place.size
       } else {
-        // The disk may be full: then evicting the object makes room.
+        // The disk may be full. Then evicting the object frees space, even if it is in use.
         _ = evict(head, place, packs, evenInUse: true)
         evicted += 1
       }
@@ -74,7 +74,7 @@ extension StoreCore {
     guard let next = packs.append(bytes) else { return false }
     if replace(head.keyHash, place, by: next) { return true }
     packs.kill(next)
-    // It was loaded or removed meanwhile.
+    // The object was loaded or removed meanwhile.
     guard let body = loadedBody(head, place) else { return true }
     return body.relocate(from: place)
   }
@@ -103,7 +103,7 @@ extension StoreCore {
   }
 
   /// Removes an object from the index and marks its record as dead.
-  /// - Returns: `false` if it is in use, unless `evenInUse` is set.
+  /// - Returns: `false` if the object is in use and `evenInUse` is not set.
   private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs, evenInUse: Bool) -> Bool {
     if let body = loadedBody(head, place) {
       guard evenInUse || body.state.withLock({ $0.isIdle }) else { return false }
@@ -115,8 +115,8 @@ extension StoreCore {
     return true
   }
 
-  /// Counts the live records of a pack that was opened with its list: records may have been marked as dead after the list was
-  /// written.
+  /// Counts the live records of a pack that was opened with its list (``PackList``), because records may have been marked as dead
+  /// after the list was written.
   private func count(_ pack: Pack, _ packs: Packs) {
     var counted = 0
     _ = packs.scan(pack, through: pack.size) { head, place in
@@ -126,7 +126,7 @@ extension StoreCore {
     if pack.live == 0 { packs.remove(pack) }
   }
 
-  /// Empties one pack of which little still counts, or that never had much. Runs once a second.
+  /// Empties one pack of which little is live, or that never had much. Runs once a second.
   func cleanPacks() {
     guard let packs else { return }
     if let unknown = packs.all.first(where: { !$0.isCounted && $0.isRemovable }) { count(unknown, packs) }
@@ -148,7 +148,7 @@ extension StoreCore {
 }
 
 extension StoredBody {
-  /// Moves its record to another pack. Blocking.
+  /// Moves the body's record to another pack. Blocking.
   /// - Returns: `false` if that failed.
   func relocate(from place: PackPlace) -> Bool {
     let isFree = state.withLock { state in
@@ -158,7 +158,7 @@ extension StoredBody {
       (state.uses, state.usesSeen) = (min(state.uses, 1), min(state.uses, 1))
       return true
     }
-    // It is being moved now, or was moved.
+    // The record is being moved or changed now, or was moved.
     guard isFree else { return state.withLock { $0.place != .packed(place) } }
     let isMoved = move(from: place)
     rewrite()

@@ -10,8 +10,8 @@ struct PackedObject {
   let record: PackRecord
 
   /// Reads the record.
-  /// - Parameter waits: whether to wait for the disk: never on a loop.
-  /// - Returns: `nil` if it is not in the page cache; with `waits`, if there is no such record any more.
+  /// - Parameter waits: whether this may wait for the disk; always `false` on a loop.
+  /// - Returns: `nil` if there is no such record any more or, without `waits`, if it is not in the page cache.
   init?(_ place: PackPlace, in packs: Packs, waits: Bool) {
     guard let pack = packs.pack(place.pack), let (bytes, record) = packs.record(place, waits: waits) else {
       return nil
@@ -19,7 +19,7 @@ struct PackedObject {
     (self.place, self.pack, self.bytes, self.record) = (place, pack, bytes, record)
   }
 
-  /// Makes a response from the record; `nil` if it is damaged or out of date: then it was removed.
+  /// Makes a response from the record; `nil` if the record is damaged or out of date. Then it is marked as dead.
   func load(under key: CacheKey, _ core: StoreCore) -> StoredResponse? {
     let row = record.row
     guard !core.trees.covers(row.key, number: row.number) else { return drop(core, nil) }
@@ -55,8 +55,8 @@ struct PackedObject {
 }
 
 extension StoreCore {
-  /// Returns why there is no readable record where the index says; `nil` if the record was marked as dead a moment ago, or its
-  /// pack is gone.
+  /// Returns why the record at a place that the index had cannot be read; `nil` if that is no error, because the record was
+  /// marked as dead a moment ago, or its pack was removed.
   fileprivate func unreadable(_ place: PackPlace) -> String? {
     guard let pack = packs?.pack(place.pack) else { return nil }
     switch pack.read(place.offset, PackPlace.unit, waits: true) {

@@ -3,8 +3,8 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// The sweep after a start: removes files under `bodies/` that have no row, and rows without a file. Each of the 256 directories
-/// is a separate piece of work for the pool, one after another.
+/// The sweep for orphans after a start: removes files under `bodies/` that have no row, and rows without a file. Each of the 256
+/// directories is a separate piece of work for the pool, one after another.
 extension CacheStore {
   func removeOrphans() {
     let sweep = OrphanSweep(core)
@@ -25,7 +25,7 @@ final class OrphanSweep: Sendable {
 
   private func sweep(_ byte: UInt8) {
     let folder = core.bodiesDirectory + (byte < 16 ? "/0" : "/") + String(byte, radix: 16)
-    // An object that a reader drops during this round, whose rows were read before, is not dropped twice.
+    // During a round, removed objects stay marked. So an object that is dropped after its row was read here is not dropped twice.
     core.doomed.withLock { $0.beginRound() }
     defer { core.doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
@@ -51,9 +51,9 @@ final class OrphanSweep: Sendable {
     let path = "\(folder)/\(name)"
     let wasEmpty = Files.isEmpty(path)
     try Files.unlink(path)
-    // A spare file: nothing is lost with it.
+    // An empty file was a spare one, so nothing is lost.
     if wasEmpty { return }
-    // After a catalogue was lost, all its bodies are left over, so this event is limited. Files that pawl has not written are
+    // After a catalogue was lost, all its bodies have no row, so this event is limited. Files that pawl has not written are
     // always logged.
     guard let omitted = id == nil ? 0 : core.failures.due("no row") else { return }
     core.events.log(

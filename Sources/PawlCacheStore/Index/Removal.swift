@@ -10,9 +10,9 @@ extension StoreCore {
     index.removeIfEmpty(resource)
   }
 
-  /// Removes an object whose body is not in memory. In the pool.
-  /// - Parameter charge: its charge in the budget.
-  /// - Returns: `false` if it is being removed already, and is not charged any more.
+  /// Removes an object whose body is not in memory. Called in the pool.
+  /// - Parameter charge: the charge of the object in the budget.
+  /// - Returns: `false` if the object is already being removed, and is not charged any more.
   func remove(_ row: ObjectRow, _ charge: @autoclosure () -> DiskCharge) -> Bool {
     guard doomed.withLock({ $0.insert(row.number).inserted }) else { return false }
     recordRemoval(of: row.number)
@@ -20,8 +20,8 @@ extension StoreCore {
     return true
   }
 
-  /// Evicts an idle object; its bytes are free when this returns. Blocking: in the pool.
-  /// - Returns: `false` if it is in use or being removed already.
+  /// Evicts an idle object; its bytes are free when this function returns. Blocking; called in the pool.
+  /// - Returns: `false` if the object is in use or already being removed.
   func evict(_ candidate: EvictionCandidate) -> Bool {
     guard doomed.withLock({ $0.insert(candidate.number).inserted }) else { return false }
     switch index.presence(of: candidate.keyHash) {
@@ -67,7 +67,7 @@ extension StoreCore {
       if let found { return found }
     }
     if let form = detachForm(candidate.number) { return .body(form) }
-    // It is in no resource: not loaded yet, or about to be put into one.
+    // The object is in no resource. It is not loaded, or its body is about to be put into one.
     return isLive(candidate.number) ? .busy : .notLoaded
   }
 }

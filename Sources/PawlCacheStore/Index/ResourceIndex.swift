@@ -5,8 +5,9 @@ import PawlLoop
 
 /// The index that finds a resource by its key: 64 shards with open addressing over a 64-bit XXH3.
 ///
-/// An object at rest takes 16 bytes, which contain its place. The first look-up makes a resource that is then loaded. If there
-/// are too many resources, those are unloaded that are not in use and were not requested since the clock hand passed them.
+/// An object at rest (``AtRest``) takes 16 bytes, which contain its place. The first look-up makes a resource, which is then
+/// loaded. If there are too many resources, a clock hand (as in ``MemoryBodies``) unloads those that are not in use and were not
+/// requested since the hand last passed them.
 final class ResourceIndex: Sendable {
   private let seed: UInt64
   private let shards: [Locked<IndexShard>]
@@ -15,7 +16,7 @@ final class ResourceIndex: Sendable {
   /// - Parameters:
   ///   - hashes: ascending, one for each object in the catalogue.
   ///   - packed: the records in packs.
-  ///   - limit: the most resources in memory, as far as they can be unloaded.
+  ///   - limit: the most resources in memory. There are more only if they cannot be unloaded.
   init(seed: UInt64, hashes: [UInt64], packed: [PackEntry] = [], limit: Int = .max) {
     self.seed = seed
     let capacity = (hashes.count + packed.count) / Self.shardCount
@@ -48,7 +49,7 @@ final class ResourceIndex: Sendable {
     key.authority.withUnsafeBytes { authority in key.target.withUnsafeBytes { hash(authority, $0) } }
   }
 
-  /// Finds the resource with this key. The hot path: neither allocates nor copies for a resource that was used before.
+  /// Finds the resource with this key. On the hot path, so it neither allocates nor copies if the resource is in memory.
   func find(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer) -> Resource? {
     let hash = hash(authority, target)
     var gone: [Resource] = []
@@ -89,12 +90,12 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// The time in seconds for which a resource has to be unused before it is unloaded for lack of room.
+  /// The time in seconds for which a resource has to be unused before it is unloaded because there are too many.
   private static let idle: Int64 = 10
 
-  /// Unloads resources that are idle and were not used for a while, until at most `limit` responses are left. It is needed for
-  /// resources that the clock hand did not unload, and for those with many responses. One walk over the resources in memory. In
-  /// the pool.
+  /// Unloads resources that are idle and were not used for a while, until at most `limit` responses are left. This is needed for
+  /// resources that the clock hand did not unload, and for those with many responses. Walks once over the resources in memory.
+  /// Called in the pool.
   /// - Parameters:
   ///   - responses: the number of responses in memory.
   ///   - now: wall clock, seconds.
@@ -108,9 +109,9 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// What the index has under a hash when an object of the catalogue is to be removed.
+  /// The result of looking up the hash of an object that is to be removed from the catalogue.
   enum Presence {
-    /// Nothing under that hash is in memory; the index now counts one object fewer at rest.
+    /// No resource under that hash is in memory. The index now counts one object fewer at rest.
     case unmarked
     /// The object may be in one of these resources.
     case inMemory([Resource])
@@ -131,12 +132,12 @@ final class ResourceIndex: Sendable {
   // MARK: Records in packs
 
   /// Changes the place of a record at rest, or removes it.
-  /// - Returns: `nil` if it was at rest there; else the resources that may have it.
+  /// - Returns: `nil` if the record was at rest there; else the resources that may have loaded it.
   func move(_ hash: UInt64, from place: PackPlace, to next: PackPlace?) -> [Resource]? {
     shard(hash).withLock { shard in shard.move(hash, from: place, to: next) ? nil : shard.all(hash) }
   }
 
-  /// Returns the resource, or the only record at rest under the hash of its key. The hot path, as ``find(_:_:)``.
+  /// Returns the resource, or the only record at rest under the hash of its key. On the hot path, like ``find(_:_:)``.
   func look(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer) -> IndexShard.Looked? {
     let hash = hash(authority, target)
     return shard(hash).withLock { shard in

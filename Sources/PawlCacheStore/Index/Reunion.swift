@@ -1,15 +1,15 @@
 import PawlCache
 
-/// Joins two incomplete bodies of one representation, each held from its beginning: a fetch that was to replace an incomplete
-/// body broke off itself before it had as much. If the shorter one is the beginning of the longer one, the longer one stays and
-/// gets the tags of both.
+/// Joins two incomplete bodies of one representation, each held from byte zero. There are two if a fetch that should have
+/// replaced an incomplete body broke off itself before it had as many bytes. If the shorter body is equal to the beginning of the
+/// longer one, the longer one stays and gets the tags of both.
 struct Reunion {
   let core: StoreCore
 
-  /// Joins the responses that were recorded under one key. Blocking.
+  /// Joins the responses that were recorded under one key, and returns those that are left. Blocking.
   func join(_ responses: [StoredResponse]) -> [StoredResponse] {
     var left = responses
-    // The newest first: it is compared with each older one.
+    // The newest part comes first, and is compared with each older one.
     let parts = responses.filter(Self.isPart).sorted { $0.body.number > $1.body.number }
     for (place, newer) in parts.enumerated() {
       for older in parts[(place + 1)...] where areOne(newer, older) {
@@ -20,7 +20,7 @@ struct Reunion {
         guard !isLonger, let index = left.firstIndex(where: { $0.body.number == kept.body.number }) else { continue }
         left[index] = kept.current
         core.record([.current(kept.body.number)], of: kept.body)
-        // The remaining older ones are compared with the kept one in its own round.
+        // The kept part is compared with the remaining older parts in its own round of the outer loop.
         break
       }
     }
@@ -48,7 +48,8 @@ struct Reunion {
 }
 
 extension StoreCore {
-  /// Gives `kept` the tags of `gone`, which is its beginning up to `end`, and drops `gone` when that is recorded.
+  /// Gives `kept` the tags of `gone`, and drops `gone` when the tags are recorded. Both bodies are equal up to `end`, the end of
+  /// `gone`.
   func unite(_ kept: StoredBody, with gone: StoredBody, upTo end: UInt64) {
     events.log(.info, "bodies-merged", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
     kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in
@@ -58,8 +59,8 @@ extension StoreCore {
 }
 
 extension CacheStore {
-  /// Makes an incomplete response current again: the fetch that was to replace it ended before it had as much, and is its
-  /// beginning.
+  /// Makes an incomplete response current again. The fetch that should have replaced it ended before it had as many bytes, and
+  /// its bytes are equal to the beginning of the old ones.
   package func reinstate(_ old: StoredResponse, insteadOf new: StoredResponse, upTo end: UInt64) {
     guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     let gone = resource.withLock { state -> [StoredResponse]? in

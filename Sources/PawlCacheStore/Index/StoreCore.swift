@@ -10,7 +10,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   let trees: OutdatedTrees
   /// Whether the sweep for orphans has finished since the start.
   let isSwept = Locked(false)
-  /// Held while a pack is emptied to make room: one at a time.
+  /// Held while a pack is emptied to free space, so that only one thread does that at a time.
   let emptying = Locked(())
   let keeping = Locked(KeptShare())
 
@@ -26,7 +26,8 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   }
 
   override func drop(_ body: StoredBody) {
-    // Doomed first: a thread that has just loaded it, and adds it to a resource, sees that it is being removed.
+    // The body is marked as doomed first. So a thread that has just loaded it, and adds it to a resource, sees that it is being
+    // removed.
     let isFirst = body.doom()
     removeFromIndex(body)
     body.leaveBase()
@@ -60,7 +61,8 @@ final class StoreCore: BodyCore, @unchecked Sendable {
     record(changes, of: other, then: completion)
   }
 
-  /// Other bodies of the same object: it was loaded again while a body that had left the index was in use.
+  /// Returns the other bodies of the same object. There are some if the object was loaded again while a body that had left the
+  /// index was still in use.
   private func others(than body: StoredBody, _ hash: UInt64) -> [StoredBody] {
     index.resources(hash).flatMap { $0.withLock { $0.responses.map(\.body) } }.flatMap { [$0] + $0.forms.map(\.body) }
       .filter { $0.number == body.number && $0 !== body }

@@ -3,25 +3,25 @@ package import PawlCache
 package import PawlDisk
 import PawlLoop
 
-/// One response as it can be given to clients: a head and its body. Immutable except for its locked properties. A 304 makes a new
-/// one with the same body.
+/// One response as it can be given to clients: a head and its body. Immutable except for its locked properties. A 304 leads to a
+/// new response with the same body.
 package final class StoredResponse: Sendable {
   package let head: StoredHead
   package let body: StoredBody
-  /// Wall clock, seconds since 1970.
+  /// The time at which the response was stored (wall clock, seconds since 1970).
   package let storedAt: Int64
-  /// The only owner that may get it, if it was stored by `resume-private`.
+  /// The owner of a private response, which was stored because of `resume-private`; `nil` for a shared response.
   package let personal: PersonalBinding?
   /// Other owners to whom the origin has confirmed the same bytes; the latest first. In memory only.
   private let granted: Locked<[Grant]>?
-  /// What the server has rendered from it for the hot path.
+  /// The answer that the server has rendered from this response for the hot path.
   package let rendered = Locked<(any AnyObject & Sendable)?>(nil)
   private let superseded: Locked<Int64?>
-  /// Whether its head is the answer to one request only: it is not given to other requests, and is not stored.
+  /// Whether the head is the answer to one request only. Such a response is not given to other requests, and is not stored.
   package let isOfOneRequest: Bool
 
-  /// The owner of a private response. Requests are compared by the rule that made `owner`. After `expires` (wall clock, seconds)
-  /// it is not given out.
+  /// The owner of a private response, and the time when it expires. The owner of a request is computed by the same rule as
+  /// `owner`, and has to be the same. After `expires` (wall clock, seconds) the response is not given out.
   package struct PersonalBinding: Hashable, Sendable {
     package var owner: [UInt8]
     package var expires: Int64
@@ -35,7 +35,8 @@ package final class StoredResponse: Sendable {
     package var head: StoredHead
   }
 
-  /// The most grants that are remembered; beyond it, the oldest is forgotten and its owner's request goes to the origin again.
+  /// The most grants that are remembered. If there are more, the oldest is forgotten, and the next request of its owner goes to
+  /// the origin again.
   package static let grantLimit = 16
 
   package var grants: [Grant] { granted?.withLock { $0 } ?? [] }
@@ -72,18 +73,18 @@ package final class StoredResponse: Sendable {
   func supersede(at time: Int64) { superseded.withLock { $0 = time } }
 
   /// Whether the origin's own validator is strong. For a private response, a date is never strong, because each user may get
-  /// other bytes.
+  /// different bytes.
   var isStronglyValidated: Bool {
     personal == nil ? head.isStronglyValidated : head.validators.tag.map { !$0.isWeak } ?? false
   }
 
-  /// The same bytes under a head that answers one request only.
+  /// Returns a response with the same body and a head that answers one request only.
   package func ofOneRequest(head: StoredHead) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal, supersededAt: supersededAt, isOfOneRequest: true)
   }
 
-  /// The same bytes under another head, for all requests, as after a 304.
+  /// Returns a response with the same body and another head, for all requests, as after a 304.
   package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal ?? self.personal, supersededAt: supersededAt)

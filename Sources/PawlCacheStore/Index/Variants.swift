@@ -1,12 +1,13 @@
 package import PawlCache
 
-/// The current responses of one resource. Up to ``scanLimit`` are scanned, the newest first. More are found through an index by
-/// the values that select them, so that a look-up among thousands costs no more than among ten. If there are too many, the one
-/// that was unused for longest is removed.
+/// The current responses of one resource. Up to ``scanLimit`` responses are scanned, the newest first. If there are more, they
+/// are found through an index by the values that select them, so that a look-up among thousands costs no more than among ten. If
+/// there are too many, the one that was unused for longest is removed.
 package struct Variants: RandomAccessCollection {
-  /// The most responses of one resource. Each takes about 4 KiB of memory, and a file.
+  /// The most responses of one resource. Each takes about 4 KiB of memory, and a file or space in a pack.
   package static let limit = 4096
-  /// The most selectors among them (different `Vary`, different implicit keys): each is looked up separately.
+  /// The most selectors among the responses (different `Vary` fields, different implicit keys). Each selector is looked up
+  /// separately.
   package static let selectorLimit = 32
   /// The most responses that are scanned without an index.
   static let scanLimit = 8
@@ -14,7 +15,7 @@ package struct Variants: RandomAccessCollection {
   /// The responses, the newest first; in no order once there is an index.
   @usableFromInline private(set) var entries: [StoredResponse] = []
   private var index: Lookup?
-  /// The place where the clock hand looks for the next response to remove.
+  /// The index at which the clock hand (as in ``MemoryBodies``) looks for the next response to remove.
   private var hand = 0
 
   private struct Lookup {
@@ -81,7 +82,7 @@ package struct Variants: RandomAccessCollection {
   // MARK: Changes
 
   /// Adds a response as the newest.
-  /// - Returns: the responses that are removed for it.
+  /// - Returns: the responses that are removed because there are too many.
   mutating func insert(_ response: StoredResponse) -> [StoredResponse] {
     if index == nil {
       entries.insert(response, at: 0)
@@ -96,14 +97,14 @@ package struct Variants: RandomAccessCollection {
       place = victim()
       gone.append(entries[place])
       leaveIndex(entries[place])
-      // The hand has just passed this place, so it comes here last.
+      // The hand has just passed this index, so it comes to the new response last.
       entries[place] = response
     }
     enterIndex(response, at: place)
     return gone + removeOldestGroup()
   }
 
-  /// Adds a response that was recorded before the start, behind newer ones.
+  /// Adds a response that was recorded before the start of the process, after newer ones.
   mutating func append(_ response: StoredResponse) -> [StoredResponse] {
     if index == nil, entries.count < Self.scanLimit {
       entries.append(response)
@@ -160,8 +161,8 @@ package struct Variants: RandomAccessCollection {
     if index?.groups[selector]?.isEmpty == true { index?.groups[selector] = nil }
   }
 
-  /// Returns the place of the first response that was not used since the hand last passed it; after two rounds, the one at the
-  /// hand. The hand moves behind it.
+  /// Returns the index of the first response that was not used since the hand last passed it. If two rounds find none, it is the
+  /// response at the hand. Then the hand moves to the next response.
   private mutating func victim() -> Int {
     var patience = 2 * entries.count
     while true {
@@ -174,7 +175,8 @@ package struct Variants: RandomAccessCollection {
     return hand
   }
 
-  /// Removes the selector whose newest response is the oldest, with all its responses, if there are too many selectors.
+  /// If there are too many selectors, removes one of them with all its responses: the one that has not got a new response for
+  /// longest.
   private mutating func removeOldestGroup() -> [StoredResponse] {
     guard let index, index.groups.count > Self.selectorLimit else { return [] }
     let newest = index.groups.mapValues { $0.values.lazy.flatMap(\.self).max() ?? 0 }

@@ -1,11 +1,12 @@
-/// The share of a pack that may be written to another pack when it is emptied to make room, because it was used: half of it, on
-/// average over many packs. What some packs do not use of their share is saved for packs in which all objects are in use; those
-/// consist of objects that were kept before.
+/// The part of a pack that may be moved to another pack when the pack is emptied to free space. Only objects that were used are
+/// moved: half of a pack at most, on average over many packs. Bytes that one pack does not use of its half are saved for packs of
+/// which more was used, such as those that consist of objects that were moved before.
 struct KeptShare: Hashable {
-  /// The number of packs for which bytes are saved at most.
+  /// The limit of the saved bytes: the halves of this many packs.
   static let packs = 16
 
-  /// Bytes that are saved. Unlimited for the first pack: what is stored first is what is requested most.
+  /// Bytes that are saved. Practically unlimited for the first pack, because the objects that are stored first are those that are
+  /// requested most.
   private var saved = 1 << 40
 
   /// Returns how many bytes of a pack of `size` bytes may be kept; at least a sixteenth is always removed.

@@ -3,8 +3,9 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// One file with the records of small objects, one behind another. It only grows until it is full; later it is removed as a
-/// whole. A reader that holds the pack can read it even after the file was unlinked.
+/// One file with the records of small objects, one after another. A record is *live* until it is marked as dead. The file only
+/// grows until it is full; later it is removed completely. A reader that has a reference to the pack can read it even after the
+/// file was unlinked.
 final class Pack: Sendable {
   let number: UInt32
   let descriptor: CInt
@@ -17,7 +18,7 @@ final class Pack: Sendable {
   private struct State {
     /// The offset of the next record.
     var end: Int
-    /// The size of the records that still count, in bytes.
+    /// The size of the live records in bytes.
     var live: Int
     var isSealed = false
     /// Whether something was written since the last sync.
@@ -28,7 +29,7 @@ final class Pack: Sendable {
     var isCounted = true
   }
 
-  /// The size of the head before the first record. It identifies a pack of this cache.
+  /// The size of the head before the first record. The head shows that the pack belongs to this cache.
   static let headSize = PackPlace.unit
 
   init(number: UInt32, descriptor: CInt, end: Int, live: Int, isSealed: Bool, lastWritten: Int64, pool: WorkerPool) {
@@ -44,13 +45,13 @@ final class Pack: Sendable {
 
   /// The size of the file in bytes.
   var size: Int { state.withLock { $0.end } }
-  /// The size of the records that still count in bytes, as far as is known.
+  /// The size of the live records in bytes. It may be too high until ``isCounted`` is `true`.
   var live: Int { state.withLock { $0.live } }
   var isSealed: Bool { state.withLock { $0.isSealed } }
   /// The time of the last record (wall clock, seconds).
   var lastWritten: Int64 { state.withLock { $0.lastWritten } }
 
-  /// Marks the pack as full: no more records are written to it.
+  /// Marks the pack as full, so that no more records are written to it.
   func seal() { state.withLock { $0.isSealed = true } }
 
   /// Whether the pack is full and is not being emptied.
@@ -77,7 +78,7 @@ final class Pack: Sendable {
   }
 
   /// Sets what was found in the pack at the start.
-  /// - Parameter isCounted: `false` if some of these records may not count any more.
+  /// - Parameter isCounted: `false` if some of these records may be dead.
   func noteFound(live: Int, lastWritten: Int64, isCounted: Bool) {
     state.withLock { ($0.live, $0.lastWritten, $0.isCounted) = (live, lastWritten, isCounted) }
   }
@@ -94,10 +95,10 @@ final class Pack: Sendable {
 
   private static let padding = [UInt8](repeating: 0, count: PackPlace.unit)
 
-  /// Writes a record behind the last one, into the page cache. One writer at a time.
+  /// Writes a record after the last one, into the page cache. One writer at a time.
   /// - Parameters:
-  ///   - front: all that comes before the content.
-  ///   - content: is padded here; may be empty if all of it is in `front`.
+  ///   - front: everything that comes before the content.
+  ///   - content: is padded here; may be empty if the content is in `front`.
   func append(
     _ front: [UInt8], _ content: UnsafeRawBufferPointer, at time: Int64, _ now: Monotonic
   ) throws(StoreError) -> PackPlace {
@@ -115,8 +116,8 @@ final class Pack: Sendable {
     do throws(StoreError) {
       try outcome.get()
     } catch {
-      // A partial record is not valid. If the truncation fails, too, the next record is written over it; each record proves
-      // itself.
+      // Removes the partial record. If the truncation fails, too, the next record is written over it. A partial record is never
+      // used, because its check does not agree.
       _ = ftruncate(descriptor, off_t(end))
       throw error
     }
@@ -129,9 +130,10 @@ final class Pack: Sendable {
     return PackPlace(pack: number, offset: end, size: size)
   }
 
-  /// Marks a record as dead, that is, as not counting any more, in the page cache. Marking it twice does nothing.
-  /// - Parameter waits: whether to wait for the disk: never on a loop.
-  /// - Returns: `false` if that would take waiting for the disk.
+  /// Marks a record as dead, so that it is not used any more. The mark is written into the page cache. Marking a record twice
+  /// does nothing.
+  /// - Parameter waits: whether this may wait for the disk; always `false` on a loop.
+  /// - Returns: `false` if this would wait for the disk.
   func kill(_ place: PackPlace, waits: Bool) throws(StoreError) -> Bool {
     // Reads from the disk before taking the lock, so that no other thread waits for it.
     if waits, case .failed(let error) = read(place.offset, PackPlace.unit, waits: true) { throw error }
@@ -161,13 +163,13 @@ final class Pack: Sendable {
   /// The result of a read.
   enum Reading {
     case bytes([UInt8])
-    /// Reading would take waiting for the disk.
+    /// Reading would wait for the disk.
     case wouldWait
     case failed(StoreError)
   }
 
   /// Reads a record.
-  /// - Parameter waits: whether to wait for the disk: never on a loop.
+  /// - Parameter waits: whether this may wait for the disk; always `false` on a loop.
   func read(_ place: PackPlace, waits: Bool) -> Reading { read(place.offset, place.size, waits: waits) }
 
   func read(_ offset: Int, _ size: Int, waits: Bool) -> Reading {
@@ -181,7 +183,7 @@ final class Pack: Sendable {
         }
       } else {
         let read = pawl_pread_nowait(descriptor, target.baseAddress, size, off_t(offset))
-        // Also if the file system has no reads that do not wait: then the pool reads.
+        // Also `false` if the file system has no reads that never wait. Then the pool reads.
         isThere = read == size
         count = max(0, read)
       }

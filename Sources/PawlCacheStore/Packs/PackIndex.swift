@@ -19,7 +19,7 @@ struct PackInventory {
 }
 
 /// A list of the records in one pack, in a file beside it: 64 bytes of numbers, then 16 bytes for each record. It is written when
-/// the pack is full, so that the next start does not have to read all records one by one. Without the list it does.
+/// the pack is full, so that the next start does not have to read all records one by one. Without the list, it reads them.
 enum PackList {
   private static let mark: UInt64 = 0x7061_776c_0000_0103
   static let headSize = 64
@@ -118,7 +118,7 @@ extension Packs {
   private static var indexSuffix: String { ".index" }
   func indexPath(of number: UInt32) -> String { path(of: number) + Self.indexSuffix }
 
-  /// Calls `found` for each record of a pack whose head is proven by its check, and skips everything else. Blocking.
+  /// Calls `found` for each record of a pack whose head agrees with its check, and skips everything else. Blocking.
   /// - Parameter end: the offset at which to stop.
   /// - Returns: the offset at which the last record ends.
   func scan(_ pack: Pack, through end: Int, _ found: (PackRecord.Head, PackPlace) -> Void) -> Int {
@@ -136,7 +136,7 @@ extension Packs {
     return last
   }
 
-  /// Finds the records that count in a pack by reading all of it. Blocking.
+  /// Finds the live records of a pack by reading all of it. Blocking.
   private func content(of pack: Pack) -> PackList.Content {
     var content = PackList.Content(entries: [], lastNumber: 0, end: 0)
     content.end = scan(pack, through: pack.size) { head, place in
@@ -156,7 +156,7 @@ extension Packs {
       let descriptor = try Files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
       defer { CLinux.close(descriptor) }
       try Files.writeAll(descriptor, bytes[...], at: 0)
-      // The pack was removed meanwhile. Its list must not be taken for that of a later pack with the same number.
+      // If the pack was removed meanwhile, its list must not be used for a later pack with the same number.
       if self.pack(pack.number) !== pack { try Files.unlink(path) }
     } catch {
       // A partial list is rejected by its check.
@@ -178,7 +178,7 @@ extension Packs {
         numbers.append(number)
       } else if name.hasSuffix(Self.indexSuffix), !names.contains(String(name.dropLast(Self.indexSuffix.count))) {
         noteLoss("pack-dropped", "\(directory)/\(name.dropLast(Self.indexSuffix.count))", "its file is missing")
-        // A later pack may get that number.
+        // A later pack may get that number, and must not be read with this list.
         try Files.unlink("\(directory)/\(name)")
       }
     }
@@ -205,7 +205,7 @@ extension Packs {
       size > UInt64(Pack.headSize)
     else {
       if size > UInt64(Pack.headSize) { noteLoss("pack-dropped", path, "it is not of this catalogue, or damaged") }
-      // Otherwise no record was written to it.
+      // If the file is not larger than its head, no record was written to it.
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }

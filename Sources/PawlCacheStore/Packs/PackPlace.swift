@@ -10,11 +10,11 @@ struct PackPlace: Hashable, Sendable {
   /// The most packs that one cache ever makes: 16 PiB of objects.
   static let numberLimit: UInt32 = 1 << 26
 
-  /// Records of at least `large` bytes are padded to multiples of `largeUnit` beyond it: so the sizes up to ``recordLimit``,
-  /// about 17 times `large`, fit into the same bits.
+  /// Records of at least `large` bytes have the size `large` plus a multiple of `largeUnit`. So sizes up to ``recordLimit``,
+  /// about 17 times `large`, fit into the same number of bits.
   private static let large = half * unit
   private static let largeUnit = 1024
-  /// Size codes below `half` are multiples of ``unit``; the others are those of large records.
+  /// A size code below `half` is the size in units of ``unit``. The other codes are those of large records.
   private static let half = 1 << (sizeBits - 1)
 
   private static let sizeBits = 12

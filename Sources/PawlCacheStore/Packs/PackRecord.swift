@@ -3,8 +3,8 @@ import PawlCache
 import PawlDisk
 
 /// One object in a pack: a head of 64 bytes with numbers, the metadata of the object, and its content. The metadata is padded to
-/// whole units, and further so that the record gets a size that a ``PackPlace`` can express. The content is padded to whole
-/// units. A keyed XXH3 proves head and metadata, another XXH3 the content.
+/// complete units, and further so that the record gets a size that a ``PackPlace`` can express. The content is padded to complete
+/// units. A keyed XXH3 shows that pawl has written head and metadata; another XXH3 shows that the content is unchanged.
 ///
 /// Only the eight bytes with the state, live or dead, ever change.
 struct PackRecord {
@@ -19,8 +19,8 @@ struct PackRecord {
 
   let row: ObjectRow
   let tags: [TagRecord]
-  /// Counts the changes of the object. A process that was killed may leave two records of one object: the one with the higher
-  /// revision is valid.
+  /// Counts the changes of the object. A process that was killed may leave two records of one object. Then the one with the
+  /// higher revision is valid.
   let revision: UInt64
   /// The bytes of a ``PackedAnswer``; empty: none was decided.
   let answer: [UInt8]
@@ -31,10 +31,10 @@ struct PackRecord {
 
   // MARK: Writing
 
-  /// Makes all that comes before the content of a record; `nil` if the record would be too large.
+  /// Makes everything that comes before the content of a record; `nil` if the record would be too large.
   /// - Parameters:
   ///   - count: the size of the content in bytes.
-  ///   - seed: the secret seed of the cache: without it, bytes that pass for a record cannot be made.
+  ///   - seed: the secret seed of the cache. Without it, nobody can make bytes that pawl accepts as a record.
   static func front(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content count: Int,
     digest: UInt64, seed: UInt64
@@ -94,8 +94,8 @@ struct PackRecord {
       (self.number, self.keyHash, self.digest) = (number, keyHash, digest)
     }
 
-    /// Reads a head; `nil` if no record begins with these bytes. Whether pawl has written them is proven only together with the
-    /// metadata.
+    /// Reads a head; `nil` if no record begins with these bytes. Whether pawl has written them is checked later, together with
+    /// the metadata.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= unit, Self.number(bytes, 0) == mark else { return nil }
       let state = Self.number(bytes, PackRecord.stateOffset)
@@ -134,7 +134,7 @@ struct PackRecord {
   }
 
   /// Reads a record; its content is not compared with its digest.
-  /// - Returns: `nil` if the bytes are not a whole record that pawl wrote, or the record is dead.
+  /// - Returns: `nil` if the bytes are not a complete record that pawl wrote, or the record is dead.
   init?(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
     guard let head = Head(bytes), head.isLive, Int(head.size) <= bytes.count else { return nil }
     let meta = Self.unit..<Self.unit + Int(head.metaSize)
@@ -168,7 +168,8 @@ struct PackRecord {
     _ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, in meta: UnsafeRawBufferPointer,
     behind answer: Int
   ) -> Bool {
-    // The answer and its length, the time when it was superseded, its revision, its id and the length of that, its hash.
+    // The fields before the key: the answer and its length, the time of superseding, the revision, the id and its length, and the
+    // hash of the key.
     let place = 8 + answer + 8 + 8 + 24 + 8
     guard let count = number(at: place, of: meta), count == UInt64(authority.count + 1 + target.count),
       place + 8 + Int(count) <= meta.count, let start = meta.baseAddress.map({ $0 + place + 8 }),

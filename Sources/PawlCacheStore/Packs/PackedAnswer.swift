@@ -4,14 +4,14 @@ import PawlDisk
 import PawlLoop
 
 /// The answer that the server has decided when an object was stored: the head of the response, and how long it is valid. With it,
-/// the next simple request is answered without loading the object into memory. It depends on the settings, and is used only while
-/// they are the same.
+/// the next simple request is answered without loading the object into memory. The answer depends on the settings, and is used
+/// only while they are the same.
 package struct PackedAnswer {
-  /// The fingerprint of the route's settings by which it was decided.
+  /// The fingerprint of the route's settings by which the answer was decided.
   package var settings: UInt64
-  /// When its validity begins, when it ends, and when its `Age` was zero (wall clock, seconds).
+  /// When the answer becomes valid, until when it is valid, and when its `Age` was zero (wall clock, seconds).
   package var from: Int64, until: Int64, born: Int64
-  /// Flags of the server.
+  /// Flags that the server sets and reads; they mean nothing here.
   package var flags: UInt64
   /// The bytes of the head, without the fields that change every second.
   package var head: [UInt8]
@@ -38,7 +38,7 @@ package struct PackedAnswer {
 
 /// A buffer into which records are read, one after another. Belongs to one loop.
 package final class PackRoom {
-  /// The number of bytes that are read first of a large record: usually all that comes before its content.
+  /// The number of bytes that are read first of a large record: usually everything that comes before its content.
   static let headSize = 2048
 
   let bytes: UnsafeMutableRawBufferPointer
@@ -67,7 +67,7 @@ package struct PackedHit {
   package var content = UnsafeRawBufferPointer(start: nil, count: 0)
   package var slice: FileSlice?
 
-  /// Reads the beginning of a record; `nil` if it is not one with an answer under that key. The content is not checked.
+  /// Reads the beginning of a record; `nil` if it is not a live record with an answer under that key. The content is not checked.
   init?(
     _ bytes: UnsafeRawBufferPointer, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, seed: UInt64
   ) {
@@ -105,7 +105,7 @@ extension Pack {
     let isLarge = place.size > ProvenRecords.least
     let first = isLarge ? PackRoom.headSize : place.size
     guard var bytes = read(place.offset, first, into: room, at: 0) else { return nil }
-    // Long heads are rare.
+    // The part before the content was not read completely, which is rare.
     if isLarge, let head = PackRecord.Head(bytes), head.front > first {
       guard let more = read(place.offset, head.front, into: room, at: 0) else { return nil }
       bytes = more
@@ -121,7 +121,7 @@ extension Pack {
     }
     hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
     if hasProven(base, now: now) { return hit }
-    // All content is read after the stamp was taken: bytes read before it prove nothing.
+    // All content is read after the stamp was taken, because bytes that were read before may have changed since.
     let stamp = FileStamp(of: descriptor)
     guard let content = read(Int(base), hit.count, into: room, at: start), SegmentDigest.of(content) == hit.digest
     else {

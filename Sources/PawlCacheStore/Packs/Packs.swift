@@ -4,11 +4,11 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// The packs of one cache: files under `packs/` in which small complete objects lie one behind another. Storing an object takes
+/// The packs of one cache: files under `packs/` in which small complete objects lie one after another. Storing an object takes
 /// one write, and sending it one read. A changed object is written as a new record, and the old record is marked as dead.
 ///
-/// Each writer uses a lane with a pack of its own. So writers do not wait for each other, and a process that is killed leaves no
-/// hole before a complete record.
+/// Each writer uses one of a few lanes, and each lane writes to a pack of its own. So writers seldom wait for each other. In a
+/// lane, records are written one at a time, so a process that is killed leaves no hole before a complete record.
 final class Packs: Sendable {
   /// The largest content that is kept in packs, in bytes.
   let contentLimit: Int
@@ -44,16 +44,16 @@ final class Packs: Sendable {
   /// Whether new objects are written to packs. If not, the existing ones are only read.
   var isWriting: Bool { contentLimit > 0 }
 
-  /// The number of packs into which the space of the cache is divided: space is freed in steps of one pack.
+  /// The number of packs into which the space of the cache is divided. The space is freed in steps of one pack.
   static let share: UInt64 = 64
-  /// The smallest pack in bytes. A cache that has no room for ``share`` packs of that size uses none.
+  /// The smallest pack in bytes. A cache that is too small for ``share`` packs of that size writes none.
   static let leastSize: UInt64 = 1 << 20
   /// The largest pack in bytes, unless there would be too many packs.
   static let usualSize: UInt64 = 64 << 20
 
   /// Returns the size of a pack in bytes for a cache of `maxSize` bytes.
-  /// - Parameter mostPacks: the most packs, each of which holds a descriptor. Packs get larger to stay below it, up to the
-  ///   largest possible size.
+  /// - Parameter mostPacks: the most packs; each of them holds a descriptor. Packs are made larger so that there are not more, up
+  ///   to the largest possible size.
   static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
     min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
@@ -74,7 +74,7 @@ final class Packs: Sendable {
 
   /// The largest content in bytes that can be configured for packs.
   static let mostContent: UInt64 = 1 << 20
-  /// The number of largest contents for which a pack has room at least.
+  /// A pack has space for at least this many contents of the largest size.
   static let leastContents: UInt64 = 8
 
   init(
@@ -105,7 +105,7 @@ final class Packs: Sendable {
 
   // MARK: The table of packs
 
-  /// Adds a pack that was found at the start. In ascending order of numbers.
+  /// Adds a pack that was found at the start. Called in ascending order of numbers.
   func adopt(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
@@ -133,10 +133,10 @@ final class Packs: Sendable {
 
   // MARK: Writing
 
-  /// Writes a record and charges its bytes; `nil`, logged, if the disk does not take it.
+  /// Writes a record and charges its bytes. Returns `nil`, and logs the error, if the write fails.
   func append(_ bytes: [UInt8]) -> PackPlace? { append(bytes, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
-  /// Writes a record from its front, which is all before the content, and its content.
+  /// Writes a record from two parts: its front, which is everything before the content, and its content.
   func append(_ front: [UInt8], _ content: UnsafeRawBufferPointer) -> PackPlace? {
     let size = front.count + PackRecord.padded(content.count)
     let lane = lanes[Int(pthread_self() >> 12) % Self.laneCount]
@@ -192,7 +192,7 @@ final class Packs: Sendable {
     return pack
   }
 
-  /// Adds a pack that is written to from now on. Packs can be added in another order than they were made: then places are
+  /// Adds a pack that is written to from now on. Packs may be added in another order than they were made, so empty entries are
   /// inserted for lower numbers.
   func enter(_ pack: Pack) {
     state.withLock { state in
@@ -245,14 +245,15 @@ final class Packs: Sendable {
     return pack
   }
 
-  /// Marks the record at that place as dead: at once if that does not wait for the disk, else in the pool.
+  /// Marks the record at that place as dead, at once if that does not wait for the disk, else in the pool.
   func kill(_ place: PackPlace) {
     guard let pack = pack(place.pack), !kill(place, in: pack, waits: false) else { return }
     let kill: @Sendable () -> Void = { [self] in _ = self.kill(place, in: pack, waits: true) }
     if !pool.run(kill) { kill() }
   }
 
-  /// - Returns: `false` if that would take waiting for the disk.
+  /// Marks a record as dead, and removes a full pack without live records.
+  /// - Returns: `false` if this would wait for the disk.
   private func kill(_ place: PackPlace, in pack: Pack, waits: Bool) -> Bool {
     do throws(StoreError) {
       guard try pack.kill(place, waits: waits) else { return false }
@@ -284,7 +285,7 @@ final class Packs: Sendable {
       return true
     }
     guard isHere else { return }
-    // The list first: it must never be found beside a later pack with the same number.
+    // The list is removed first, because it must never be found beside a later pack with the same number.
     for path in [indexPath(of: pack.number), path(of: pack.number)] {
       do throws(StoreError) {
         try Files.unlink(path)
@@ -297,7 +298,7 @@ final class Packs: Sendable {
 
   // MARK: Durability
 
-  /// Syncs what was written. Blocking.
+  /// Syncs everything that was written to packs. Blocking.
   func sync() {
     if hasNewName.withLock({ isNew in
       defer { isNew = false }
@@ -328,7 +329,7 @@ final class Packs: Sendable {
     events.log(.error, event, ["path": path, "why": "\(why)", "omitted": "\(omitted)"])
   }
 
-  /// Closes the packs at the end: nothing is written any more. Blocking.
+  /// Removes the spare pack and syncs the others, at the end of the process. Nothing is written any more after this. Blocking.
   func close() {
     let spare = state.withLock { state in
       defer { (state.spare, state.isClosed) = (nil, true) }

@@ -1,12 +1,13 @@
 package import PawlLoop
 
-/// The contents of one pack that were read and found intact a moment ago. They are sent from the file without being read again. A
-/// change of the file by another process alters its stamp; then all contents have to be proven again.
+/// The contents of one pack that were read and found intact a moment ago. They are sent from the file without being read again.
+/// If another process changes the file, its stamp is different; then all contents have to be proven (compared with their digests)
+/// again.
 struct ProvenRecords {
   /// The smallest content in bytes for which this is used. Smaller content is cheaper to read, prove and send each time.
   static let least = 8 << 10
 
-  /// The stamp of the file when a content was last proven or a record written; `nil`: nothing is proven.
+  /// The stamp of the file when a content was last proven or a record was last written; `nil`: nothing is proven.
   private var stamp: FileStamp?
   /// When the file was last checked (``FileStamp/moment(_:)``).
   private var lookedAt = UInt64.max
@@ -35,14 +36,14 @@ struct ProvenRecords {
   }
 
   /// Notes that the content that begins at `base` was read and found intact.
-  /// - Parameter stamp: of the file, before it was read.
+  /// - Parameter stamp: the stamp of the file before the content was read.
   mutating func note(_ base: UInt64, now: Monotonic, _ stamp: FileStamp) {
     if let known = self.stamp, known != stamp { forget() }
     self.stamp = stamp
     seen.note(base..<base + 1, at: now.seconds)
   }
 
-  /// Notes that this process wrote to the file without changing a content.
+  /// Notes that this process wrote to the file without changing any content.
   mutating func wrote(_ before: FileStamp?, _ after: FileStamp?) {
     if let stamp, stamp == before, let after { self.stamp = after }
   }
@@ -54,16 +55,16 @@ struct ProvenRecords {
   }
 }
 
-/// The proof of content that is being sent from its place in a pack.
+/// A check that content is still unchanged while it is being sent from a pack.
 package struct RecordProof: Sendable {
   let pack: Pack
   let base: UInt64
   let count: Int
   let digest: UInt64
-  /// The value of ``ProvenRecords/changes`` when it was proven.
+  /// The value of ``ProvenRecords/changes`` when the content was proven.
   let changes: UInt64
 
-  /// Whether the content is unchanged, as far as that can be checked without waiting for the disk. On any loop.
+  /// Whether the content is unchanged. Also `false` if checking that would wait for the disk. On any loop.
   package func holds(now: Monotonic) -> Bool {
     if pack.isSame(now, changes) { return true }
     return pack.prove(base, count, digest, now: now) == true
@@ -82,16 +83,16 @@ extension Pack {
   }
 
   /// Notes that content was read and found intact.
-  /// - Parameter stamp: of the file before it was read.
+  /// - Parameter stamp: the stamp of the file before the content was read.
   func noteProven(_ base: UInt64, now: Monotonic, _ stamp: FileStamp?) {
     guard let stamp else { return }
     proven.withLock { $0.note(base, now: now, stamp) }
   }
 
-  /// Notes that a record was written behind the others: its content is proven.
+  /// Notes that a record was written after the others. Its content is proven by that.
   /// - Parameters:
-  ///   - base: the offset of its content, if known.
-  ///   - before: the stamp of the file before that write. A change by another process between the two is detected later, or not
+  ///   - base: the offset of the record's content, if known.
+  ///   - before: the stamp of the file before that write. A change by another process during that write is detected later, or not
   ///     at all, as in a body's own file.
   func noteAppended(_ base: Int?, now: Monotonic, before: FileStamp?) {
     let after = FileStamp(of: descriptor)
@@ -102,7 +103,7 @@ extension Pack {
   }
 
   /// Reads content and compares it with its digest. On any loop.
-  /// - Returns: `nil` if that would take waiting for the disk.
+  /// - Returns: whether they agree; `nil` if this would wait for the disk.
   func prove(_ base: UInt64, _ count: Int, _ digest: UInt64, now: Monotonic) -> Bool? {
     let stamp = FileStamp(of: descriptor)
     guard case .bytes(let bytes) = read(Int(base), count, waits: false) else { return nil }

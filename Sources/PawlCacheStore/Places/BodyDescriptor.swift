@@ -2,9 +2,9 @@ import CLinux
 import PawlDisk
 import PawlLoop
 
-/// An open file of a body, or a part of an open pack. A body's own file is closed in the pool when the last reference is dropped:
-/// closing a file that was unlinked frees its blocks, which takes time. A pack is shared by many bodies and closes its file
-/// itself.
+/// An open file of a body, or a part of an open pack. A body's own file is closed in the pool when the last reference is dropped,
+/// because closing a file that was unlinked frees its blocks, which takes time. A pack is shared by many bodies and closes its
+/// file itself.
 final class BodyDescriptor: Sendable {
   let raw: CInt
   /// The offset in the file at which the body begins.

@@ -1,7 +1,7 @@
-/// The latest bytes of a body that is larger than the disk takes: at most about 1 MiB, for the readers that keep up. Slower
-/// readers can be overtaken: the window goes on without them.
+/// The latest bytes of a body that cannot be stored on the disk: about 1 MiB at most, for readers that are fast enough. Slower
+/// readers can be overtaken; they do not get the bytes that have left the window.
 struct MemoryWindow {
-  /// The limit in bytes: when so many wait for the slowest reader, the fill stops reading from the origin.
+  /// The limit in bytes. When this many bytes wait for the slowest reader, the fill stops reading from the origin.
   static let capacity = 1 << 20
 
   private var bytes: [UInt8] = []
@@ -12,7 +12,8 @@ struct MemoryWindow {
   /// The offset at which the window began.
   private var first: UInt64?
 
-  /// Whether bytes have left the window. A reader that is before it then is too late, and the window does not wait for it.
+  /// Whether bytes have left the window. A reader whose position is then before the window is too late, and the window does not
+  /// wait for it.
   var hasMoved: Bool { start != first }
 
   var range: Range<UInt64> {
@@ -23,7 +24,7 @@ struct MemoryWindow {
   var isFull: Bool { bytes.count - passed >= Self.capacity }
 
   /// Adds bytes that continue the window; bytes already in it are skipped.
-  /// - Returns: `false` if they would leave a gap, or begin before the window: then none of them are added.
+  /// - Returns: `false` if the bytes would leave a gap, or begin before the window. Then none of them are added.
   mutating func append(_ added: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if start == nil { (start, first) = (offset, offset) }
     guard range.lowerBound <= offset, offset <= range.upperBound else { return false }
@@ -47,7 +48,7 @@ struct MemoryWindow {
   /// The number of bytes before the end of the window that stay when the slowest readers are overtaken.
   static let keptWhenOvertaking = capacity / 4
 
-  /// The position from which on a reader counts as near the end: it waits for more, or soon will.
+  /// The first position that is near the end of the window. A reader there, or after it, waits for more bytes, or soon will.
   private var nearEnd: UInt64 { range.upperBound - min(UInt64(Self.keptWhenOvertaking), range.upperBound) }
 
   /// Whether fast readers wait for slow ones: the window is full or nearly full, some readers are at its end and others far
@@ -58,7 +59,7 @@ struct MemoryWindow {
     return readers.contains { $0 >= hungry } && readers.contains { $0 < nearEnd }
   }
 
-  /// Drops all but the last bytes, without the readers that are far behind.
+  /// Drops all but the last ``keptWhenOvertaking`` bytes, without waiting for the readers that are far behind.
   mutating func overtake() { drop(before: nearEnd) }
 
   /// Returns at most `limit` bytes from `position` on; `nil` if they are not in the window.
@@ -68,6 +69,7 @@ struct MemoryWindow {
     return Array(bytes[first..<min(bytes.count, first + max(limit, 1))])
   }
 
-  /// Whether the byte at `position` is before the window: it has left the window, or there is no room to fetch it.
+  /// Whether the byte at `position` is before the window. It has left the window or was never in it, and there is no space to
+  /// fetch it again.
   func hasPassed(_ position: UInt64) -> Bool { position < range.lowerBound }
 }

@@ -1,16 +1,17 @@
-/// The segments of a body whose bytes are lost and whose digests are known. Bytes in their place count only if their hash is the
-/// same. Disjoint from what is held; never more than the body had segments.
+/// The segments of a body whose bytes are lost and whose digests are known. Bytes that replace them are used only if their hash
+/// is the same. No lost byte is held, and there are never more lost segments than the body had segments.
 struct LostSegments {
   private var table = SegmentTable()
   /// The size of all of them in bytes.
   private(set) var bytes: UInt64 = 0
-  /// The bytes that have come again of some segments, by offset. Segments that are being written to are not among them.
+  /// The bytes of some lost segments that have come again, by the offset of the segment. Segments that are being written to are
+  /// not among them.
   private var begun: [UInt64: OpenSegment] = [:]
   /// The offsets of the segments that are being written to, by one writer each.
   private var written: Set<UInt64> = []
 
   var isEmpty: Bool { table.records.isEmpty }
-  /// Ascending.
+  /// The lost segments, in ascending order.
   var records: [SegmentRecord] { table.records }
 
   func segment(at position: UInt64) -> SegmentRecord? { table.segment(at: position) }
@@ -39,8 +40,8 @@ struct LostSegments {
   }
 
   /// Splits ranges that are to be written into runs of lost segments and the rest. A write into a lost segment is accepted only
-  /// at its beginning, also for a second time, or where the bytes so far end, and from one writer at a time. Other writes into it
-  /// are left out.
+  /// at the segment's beginning (also a second time), or at the end of the bytes that have come so far, and only from one writer
+  /// at a time. Other writes into the segment are left out.
   mutating func split(_ gaps: [Range<UInt64>]) -> (lost: [LostRun], others: [Range<UInt64>]) {
     var (runs, others): ([LostRun], [Range<UInt64>]) = ([], [])
     for gap in gaps {
@@ -77,20 +78,20 @@ struct LostSegments {
     return known
   }
 
-  /// Ends a write: what has come of the segment is kept until the rest comes.
+  /// Ends a write. The bytes of the segment that have come are kept until the rest comes.
   mutating func giveBack(_ run: LostRun) {
     written.remove(run.record.offset)
     if table.segment(at: run.record.offset) == run.record { begun[run.record.offset] = run.segment }
   }
 
-  /// Ends a write and drops what has come of the segment.
+  /// Ends a write, and drops the bytes of the segment that have come.
   mutating func drop(_ run: LostRun) {
     written.remove(run.record.offset)
     begun[run.record.offset] = nil
   }
 }
 
-/// A range that is written in the place of a lost segment or of a part of it.
+/// A range of bytes that replaces a lost segment or a part of it.
 struct LostRun {
   let record: SegmentRecord
   let range: Range<UInt64>

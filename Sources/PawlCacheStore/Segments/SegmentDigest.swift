@@ -20,7 +20,8 @@ final class SegmentDigest {
 
   static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
-  /// Hashes both parts of a key under the catalogue's seed, without joining them: for the index.
+  /// Hashes both parts of a cache key with the catalogue's seed, without joining them, for the index. Also computes the checks of
+  /// records, from other parts.
   static func key(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     let first = XXH3_64bits_withSeed(authority.baseAddress, authority.count, seed)
     return XXH3_64bits_withSeed(target.baseAddress, target.count, first)

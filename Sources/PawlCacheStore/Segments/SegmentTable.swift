@@ -5,8 +5,8 @@ package struct SegmentRecord: Hashable, Sendable {
   var length: UInt64
   /// The XXH3-64 of the bytes.
   var digest: UInt64
-  /// The number of the recording that wrote it. Recordings up to the object's `synced` were made after the bytes were on the
-  /// disk.
+  /// The number of the recording that wrote this record; each time that changes of a body are recorded is one. Bytes of
+  /// recordings up to the object's `synced` are on the disk.
   var sequence: UInt64
 
   var end: UInt64 { offset + length }
@@ -66,17 +66,17 @@ struct SegmentTable: Sendable {
   }
 }
 
-/// A segment that still grows. One writer at a time uses it; meanwhile it is not in the body's list.
+/// A segment that still grows. One writer at a time uses it. While a writer does, the segment is not in the body's list.
 final class OpenSegment {
   let start: UInt64
   private(set) var end: UInt64
-  /// The end of what the catalogue has recorded of it.
+  /// The end of the bytes that the catalogue has recorded.
   var recordedEnd: UInt64
   private let digest = SegmentDigest()
 
   init(start: UInt64) { (self.start, end, recordedEnd) = (start, start, start) }
 
-  /// Whether the next byte belongs to it.
+  /// Whether a byte at `position` is the next byte of this segment.
   func continues(at position: UInt64) -> Bool { position == end && end < SegmentTable.border(after: start) }
   var isFull: Bool { end == SegmentTable.border(after: start) }
 

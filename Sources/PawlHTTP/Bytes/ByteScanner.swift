@@ -43,8 +43,8 @@ package struct ByteScanner {
     return start == position ? nil : bytes[start..<position]
   }
 
-  /// Reads digits up to any other byte, which `Span.decimal` would refuse. A value beyond `Int64.max` is `Int64.max`. `nil` when
-  /// there is no digit here.
+  /// Reads digits up to the first other byte. A value above `Int64.max` becomes `Int64.max`; `Span.decimal` refuses both. `nil`
+  /// when there is no digit here.
   package mutating func saturatingDecimal() -> UInt64? {
     let limit = UInt64(Int64.max)
     guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }
@@ -78,7 +78,7 @@ package struct ByteScanner {
 }
 
 extension Bytes {
-  /// The index of the quote that closes the one at `start`, skipping `\"`.
+  /// The index of the quote that closes the string opened at `start`; escaped quotes (`\"`) are skipped.
   func closingQuote(openedAt start: Int) -> Int? {
     var index = start + 1
     while index < endIndex {
@@ -97,7 +97,7 @@ extension Bytes {
 package struct ListElements: Sequence, IteratorProtocol {
   private let line: Bytes
   private var position: Int
-  /// `false` once an unclosed quote was found: then no later quote is closed either, and none is searched again.
+  /// `false` after a quote was found that is never closed. Then no closing quote is searched for any more.
   private var quotesMayClose = true
 
   init(_ line: Bytes) { (self.line, position) = (line, line.startIndex) }

@@ -1,5 +1,5 @@
-/// Writes bytes into memory that is large enough for all of them. A head of thirty pieces needs one check for room, where
-/// `append` needs thirty.
+/// Writes bytes into memory that is large enough for all of them. For a head of thirty pieces the array is grown once, where
+/// `append` may grow it thirty times.
 package struct ByteWriter {
   private let room: UnsafeMutableBufferPointer<UInt8>
   /// The number of bytes written.
@@ -16,7 +16,7 @@ package struct ByteWriter {
 
   package mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let source = bytes.baseAddress, let target = room.baseAddress else { return }
-    // Safe: `checked` proves the room.
+    // Safe: `checked` traps if the bytes do not fit.
     UnsafeMutableRawPointer(target + checked(bytes.count)).copyMemory(from: source, byteCount: bytes.count)
     end += bytes.count
   }
@@ -29,13 +29,13 @@ package struct ByteWriter {
 
   package mutating func put(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBufferPointer { put($0) } }
 
-  /// Writes at most 20 digits; as `append(decimal:)` of an array.
+  /// Writes a number in decimal, at most 20 digits, like `append(decimal:)` of an array.
   package mutating func put(decimal value: UInt64) {
     if value >= 10 { put(decimal: value / 10) }
     put(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 
-  /// The place of the next `count` bytes. Traps when they are not inside the room.
+  /// The index at which the next `count` bytes are written. Traps when they do not fit into the memory.
   private func checked(_ count: Int) -> Int {
     precondition(count <= room.count - end, "more is written than there was room made for")
     return end

@@ -7,7 +7,7 @@ extension Bytes {
   /// The bytes of a literal or of text that pawl itself wrote.
   package init(_ text: String) { self = Array(text.utf8)[...] }
 
-  /// The bytes as text for a log or an error; obs-text is shown as the replacement character.
+  /// The bytes as text for a log or an error; bytes that are not UTF-8 are shown as the replacement character.
   package var text: String { String(decoding: self, as: UTF8.self) }
 
   /// The bytes without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
@@ -23,13 +23,14 @@ extension Bytes {
     count == other.count && zip(self, other).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
   }
 
-  /// As ``equalsIgnoringCase(_:)-5l1jx``, against a literal.
+  /// Like ``equalsIgnoringCase(_:)-5l1jx``, with a literal.
   package func equalsIgnoringCase(_ literal: StaticString) -> Bool {
     guard count == literal.utf8CodeUnitCount else { return false }
     return matchesIgnoringCase(literal, at: startIndex)
   }
 
-  /// Whether the bytes at that index are those of the literal, letters compared without case. All of them have to fit.
+  /// Whether the bytes from `index` on are those of the literal, letters compared without case. The slice must have at least as
+  /// many bytes from there on as the literal.
   func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
     // Safe: the literal has `count` bytes, and so has the slice.
     let (start, count) = (literal.utf8Start, literal.utf8CodeUnitCount)
@@ -49,8 +50,8 @@ extension Bytes {
     return literal.withUTF8Buffer { buffer in starts(with: buffer) }
   }
 
-  /// The value of ASCII digits (RFC 9110 §8.6 `1*DIGIT`). `nil` when there are none, when there is any other byte, or beyond
-  /// `UInt64.max`.
+  /// The value of ASCII digits (RFC 9110 §8.6 `1*DIGIT`). `nil` when there is no digit, when there is any other byte, or when the
+  /// value exceeds `UInt64.max`.
   package var strictDecimal: UInt64? { span.decimal(0..<count) }
 }
 
@@ -65,6 +66,6 @@ extension [UInt8] {
 }
 
 extension StaticString {
-  /// The bytes of a literal. Safe: they are in the program itself.
+  /// The bytes of a literal. Safe: a literal is part of the program, and is never freed.
   package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

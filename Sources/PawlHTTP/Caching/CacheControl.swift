@@ -8,7 +8,7 @@ package struct CacheControl: Hashable, Sendable {
   package var onlyIfCached = false, noTransform = false, immutable = false
   package var maxAge: Int64?, sMaxAge: Int64?, minFresh: Int64?
   package var staleWhileRevalidate: Int64?, staleIfError: Int64?
-  /// `Int64.max` without a value: any staleness is accepted.
+  /// `max-stale`; `Int64.max` where the directive has no value: any staleness is accepted.
   package var maxStale: Int64?
 
   /// No directives.

@@ -10,7 +10,7 @@ package struct CacheStatus: Hashable, Sendable {
   /// Whether the answer came from the store. Then ``fwd``, ``fwdStatus``, ``stored`` and ``collapsed`` are not written.
   package var hit: Bool
   package var fwd: ForwardReason?
-  /// The status of the origin's response, when the answer has another one.
+  /// The status of the origin's response, when the answer has another status.
   package var fwdStatus: Int?
   /// The remaining freshness in seconds; negative when stale.
   package var ttl: Int64?
@@ -29,7 +29,7 @@ package struct CacheStatus: Hashable, Sendable {
     (self.stored, self.collapsed, self.detail) = (stored, collapsed, detail)
   }
 
-  /// `pawl; hit; ttl=5`
+  /// The member as it is sent: `pawl; hit; ttl=5`.
   package var value: [UInt8] {
     var output: [UInt8] = []
     output.append(atMost: room, write)
@@ -68,7 +68,7 @@ package struct CacheStatus: Hashable, Sendable {
     }
   }
 
-  /// Appends the member behind those of caches nearer to the origin.
+  /// Appends the member after the members of caches nearer to the origin.
   package func append(to fields: inout Fields) { fields.append(.cacheStatus, atMost: room, writing: write) }
 
   package static func == (a: CacheStatus, b: CacheStatus) -> Bool { a.value == b.value }

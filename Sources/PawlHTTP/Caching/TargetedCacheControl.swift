@@ -1,9 +1,9 @@
 import RawStructuredFieldValues
 
-/// Cache-control fields for one kind of cache (RFC 9213). A valid one replaces `Cache-Control` and `Expires`.
+/// Cache-control fields for one kind of cache (RFC 9213). A valid field of this kind replaces `Cache-Control` and `Expires`.
 package enum TargetedCacheControl {
   /// The directives of all `CDN-Cache-Control` lines. `nil` when `Cache-Control` applies: there is no such line, or the lines are
-  /// empty, no structured dictionary, or have a directive whose value has the wrong type.
+  /// empty, are not a structured dictionary, or have a directive whose value has the wrong type.
   package static func parse(cdn lines: [Bytes]) -> CacheControl? {
     guard !lines.isEmpty else { return nil }
     var parser = StructuredFieldValueParser(Array(lines.joined(separator: [0x2c, 0x20])))
@@ -72,7 +72,7 @@ extension CacheControl {
     return true
   }
 
-  /// Sets a directive that may have field names as its argument; it counts as if it had none.
+  /// Sets a directive that may have field names as its argument. With an argument the directive counts as if it had none.
   private mutating func setQualified(
     _ directive: WritableKeyPath<CacheControl, Bool>, _ value: DirectiveValue
   ) -> Bool {

@@ -1,6 +1,6 @@
 /// The request fields that select a response (RFC 9110 §12.5.5, RFC 9111 §4.1).
 package struct VaryRule: Hashable, Sendable {
-  /// Whether there is a `*`, or a member that is no field name: no other request is known to match.
+  /// Whether there is a `*`, or a member that is no field name. If so, no other request is known to match.
   package private(set) var isStar = false
   /// The names of the fields: in lower case, sorted, each once.
   package private(set) var names: [[UInt8]] = []
@@ -21,10 +21,10 @@ package struct VaryRule: Hashable, Sendable {
   }
 
   /// The values of the named fields in a canonical form: the bytes are equal when the values mean the same (RFC 9111 §4.1).
-  /// Members are compared only in fields that are known to be lists: languages by falling weight and then in their order, since
-  /// many origins use the first one of equal weight (RFC 9110 §12.5.4); codings in any order (§12.5.3). In other fields a comma
-  /// may be part of a value: they are compared as they are, several lines joined (§5.3). An absent field equals only an absent
-  /// one.
+  /// Fields that are known to be lists are compared by their members: languages by falling weight and then in their order, since
+  /// many origins use the first language of equal weight (RFC 9110 §12.5.4); codings in any order (§12.5.3). In other fields a
+  /// comma may be part of a value, so their values are compared unchanged, several lines joined (§5.3). An absent field is equal
+  /// only to an absent field.
   package func selectingValues(in request: Fields) -> [UInt8] {
     var output: [UInt8] = []
     guard !names.isEmpty else { return output }
@@ -52,7 +52,7 @@ package struct VaryRule: Hashable, Sendable {
   }
 }
 
-/// The members of one selecting field, gathered in one buffer.
+/// The members of one field that `Vary` names, in one buffer.
 private struct CanonicalMembers {
   private enum Form {
     /// Each line as it is.
@@ -60,7 +60,7 @@ private struct CanonicalMembers {
     /// The lines as they are, joined by a comma and a blank.
     case joined
     case list
-    /// Members by falling weight; those of equal weight in their order.
+    /// Members by falling weight; members of equal weight in their order.
     case weighted
     case unordered
   }
@@ -86,7 +86,7 @@ private struct CanonicalMembers {
     case .exact:
       let start = bytes.count
       bytes.append(contentsOf: value)
-      bytes.append(0x00)  // Two lines never equal one.
+      bytes.append(0x00)  // Two lines are never equal to one line.
       ranges.append(start..<bytes.count)
     case .joined:
       let start = bytes.count

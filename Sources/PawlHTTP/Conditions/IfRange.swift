@@ -3,10 +3,11 @@ package enum IfRange: Hashable, Sendable {
   case tag(EntityTag)
   /// Seconds since 1970.
   case date(Int64)
-  /// Neither a tag nor a date, several tags, or several lines: the condition is false, and the whole is sent.
+  /// The field is neither a tag nor a date, or has several tags or lines. The condition is false, and the complete representation
+  /// is sent.
   case unusable
 
-  /// `nil` when absent.
+  /// Reads the field; `nil` when it is absent.
   package init?(_ fields: Fields) {
     guard fields.contains(.ifRange) else { return nil }
     guard let value = fields.only(.ifRange) else {
@@ -16,7 +17,7 @@ package enum IfRange: Hashable, Sendable {
     self.init(value.trimmed)
   }
 
-  /// Parses the one field value. A quote among the first three bytes makes it a tag.
+  /// Parses the value of the one line. It is a tag if a quote is among its first three bytes.
   package init(_ value: Bytes) {
     if value.prefix(3).contains(0x22) {
       self = EntityTag(value).map(IfRange.tag) ?? .unusable
@@ -36,7 +37,7 @@ package enum IfRange: Hashable, Sendable {
     }
   }
 
-  /// As ``holds(for:isMatch:)`` for a representation without aliases.
+  /// Like ``holds(for:isMatch:)``, for a representation without aliases.
   package func holds(for validators: Validators) -> Bool {
     holds(for: validators) { tag in validators.tag?.matchesStrongly(tag) ?? false }
   }

@@ -4,7 +4,7 @@ package enum Precondition: Hashable, Sendable {
   case proceed
   /// 304.
   case notModified
-  /// 412. A cache does not send it itself (RFC 9110 §13.2.1), but forwards the request.
+  /// 412. A cache does not send a 412 itself (RFC 9110 §13.2.1), but forwards the request.
   case failed
 }
 
@@ -41,7 +41,7 @@ private func names(_ lines: [Bytes], _ isMatch: (EntityTag) -> Bool) -> Bool {
   }
 }
 
-/// A condition's date; `nil`, and so ignored, when it is absent, on several lines or malformed.
+/// The date of a condition. `nil` when it is absent, on several lines or malformed; the condition is then ignored.
 private func date(_ name: FieldName, of fields: Fields) -> Int64? {
   fields.only(name).flatMap { HTTPDate.parse($0) }
 }

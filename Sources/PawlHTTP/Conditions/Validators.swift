@@ -21,9 +21,9 @@ package struct Validators: Hashable, Sendable {
     self.receivedAt = receivedAt
   }
 
-  /// Whether `Last-Modified` is a strong validator: older than the sender's own `Date` by at least `margin` seconds
-  /// (RFC 9110 §8.8.2.2). `If-Range` needs 1, the resumption of a transfer 60. Without `Date` it is never strong, since pawl's clock may
-  /// differ from the origin's.
+  /// Whether `Last-Modified` is a strong validator: older than the sender's own `Date` by at least `margin` seconds (RFC 9110
+  /// §8.8.2.2). `If-Range` needs a margin of 1, the resumption of a transfer 60. Without `Date` the validator is never strong,
+  /// since pawl's clock may differ from the origin's.
   package func lastModifiedIsStrong(margin: Int64) -> Bool {
     guard let lastModified, let date else { return false }
     let (age, overflow) = date.subtractingReportingOverflow(lastModified)

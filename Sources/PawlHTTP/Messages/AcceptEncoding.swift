@@ -2,7 +2,7 @@
 package struct AcceptEncoding: Hashable, Sendable {
   /// A weight in thousandths, the precision of the field (RFC 9110 §12.4.2).
   private typealias Weight = UInt16
-  /// The coding is not named.
+  /// The weight of a coding that the field does not name.
   private static let omitted = Weight.max
   /// The most members that are read; further ones are ignored. Browsers send four or five.
   package static let longest = 32
@@ -33,12 +33,12 @@ package struct AcceptEncoding: Hashable, Sendable {
     }
   }
 
-  /// The coding for the response: of `codings` the one with the largest weight, and of equal ones the first; `nil` for
-  /// `identity`.
+  /// Chooses the coding for the response: the one of `codings` with the largest weight, and among several with that weight the
+  /// first. `nil` for `identity`.
   ///
   /// A coding is chosen only if its weight is above zero and not below the weight of a named `identity`. Without the field, or if
-  /// it names no available coding, the response is `identity`, even where that was excluded: every client can read it
-  /// (RFC 9110 §12.5.3, last paragraph).
+  /// it names no available coding, the response is `identity`, even where the field excludes `identity`, because every client can
+  /// read uncoded content (RFC 9110 §12.5.3, last paragraph).
   /// - Parameter codings: the available codings, the best first: usually zstd, Brotli, gzip. zstd and Brotli compress text
   ///   about equally well; zstd takes half of Brotli's time for content that is stored, and a third of it for content that is
   ///   compressed for one reader. gzip compresses worse than either and is not faster.
@@ -78,7 +78,7 @@ package struct AcceptEncoding: Hashable, Sendable {
     }
   }
 
-  /// Reads the weight behind a name: 1 if there is none, else `;q=` and a number from 0 to 1 with at most three decimals. `nil`
+  /// Reads the weight after a name: 1 if there is none, else `;q=` and a number from 0 to 1 with at most three decimals. `nil`
   /// for anything else.
   private static func weight(_ scanner: inout ByteScanner) -> Weight? {
     scanner.skipBlanks()

@@ -39,7 +39,8 @@ package enum Authority {
       && host.contains { $0 != 0x2e }
   }
 
-  /// Groups of one to four hexadecimal digits, at most one `::`, perhaps an IPv4 address at the end.
+  /// Whether the text is an IPv6 address: groups of one to four hexadecimal digits, at most one `::`, perhaps an IPv4 address at
+  /// the end.
   private static func isIPv6(_ address: Bytes) -> Bool {
     let groups = address.split(separator: 0x3a, omittingEmptySubsequences: false)
     let empty = groups.indices.filter { groups[$0].isEmpty }

@@ -1,4 +1,4 @@
-/// A content coding that pawl can apply (RFC 9110 §8.4.1). As an optional, `nil` stands for uncoded content (`identity`).
+/// A content coding that pawl can apply (RFC 9110 §8.4.1). In an optional value, `nil` stands for uncoded content (`identity`).
 package enum ContentCoding: UInt8, CaseIterable, Hashable, Sendable {
   case gzip = 1, brotli = 2, zstd = 3
 

@@ -1,5 +1,5 @@
 /// The field names that pawl reads. Each is one byte, so that a look-up compares bytes and not text. Every other name is
-/// ``other``; its spelling is in the head that it came in.
+/// ``other``; its spelling is in the head in which it came.
 package enum FieldName: UInt8, CaseIterable, Sendable {
   case other
   // Framing and connection (RFC 9112, RFC 9110 §7.6)
@@ -125,7 +125,7 @@ package enum FieldName: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// A hash table with open addressing, over length and letters: one probe for almost every name.
+/// A hash table of the names in lower case, with open addressing. Almost every name is found at the first position that is tried.
 private struct FieldNameTable: Sendable {
   static let shared = FieldNameTable()
   private static let mask = 1023

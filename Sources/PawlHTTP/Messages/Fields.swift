@@ -1,4 +1,4 @@
-/// The places of the name and the value of one field line in the buffer of the head.
+/// The offsets of the name and the value of one field line in the buffer of the head.
 package struct FieldLine: Hashable, Sendable {
   package var name: FieldName
   package var nameStart: UInt32, nameEnd: UInt32
@@ -10,7 +10,7 @@ package struct FieldLine: Hashable, Sendable {
     (valueStart, valueEnd) = (UInt32(valueRange.lowerBound), UInt32(valueRange.upperBound))
   }
 
-  /// The line in a copy whose bytes are this much further on; negative: earlier.
+  /// The same line in a copy of the buffer where its bytes are `distance` bytes later; negative: earlier.
   func moved(by distance: Int) -> FieldLine {
     FieldLine(
       name: name, nameRange: Int(nameStart) + distance..<Int(nameEnd) + distance,
@@ -22,7 +22,8 @@ package struct FieldLine: Hashable, Sendable {
 }
 
 extension [FieldLine] {
-  /// The lines in a copy whose bytes are this much further on; negative: earlier. (`map` is slow when called from other modules.)
+  /// The same lines in a copy of the buffer where their bytes are `distance` bytes later; negative: earlier. (`map` is slow when
+  /// it is called from other modules.)
   package func moved(by distance: Int) -> [FieldLine] {
     var moved = self
     for index in moved.indices { moved[index] = moved[index].moved(by: distance) }
@@ -32,10 +33,10 @@ extension [FieldLine] {
 
 /// The field lines of a message in the order of their arrival, byte for byte (RFC 9110 §5).
 package struct Fields: Sendable {
-  /// Names, values and the bytes between them; removed lines leave their bytes here.
+  /// Names, values and the bytes between them; the bytes of removed lines stay here.
   package private(set) var storage: [UInt8]
   package private(set) var lines: [FieldLine]
-  /// The names that may be among the lines. Most look-ups are for absent fields, and end here.
+  /// The names that may be among the lines. Most look-ups are for absent fields, and need only this set.
   private var mayHold = FieldNameSet()
 
   package init() { (storage, lines) = ([], []) }
@@ -88,7 +89,7 @@ package struct Fields: Sendable {
     return Array(values.joined(separator: [0x2c, 0x20]))[...]
   }
 
-  // Generic functions of another module are slow to call: these overloads are the ones in use.
+  // Generic functions of another module are slow to call, so these overloads have concrete types.
   package mutating func append(_ name: FieldName, _ value: [UInt8]) {
     value.withUnsafeBufferPointer { append(name, bytes: $0) }
   }
@@ -113,13 +114,13 @@ package struct Fields: Sendable {
     }
   }
 
-  /// Appends a line whose value `value` writes in place.
+  /// Appends a line. The closure `value` writes the value of the line directly into its memory.
   /// - Parameter room: the most bytes of the value.
   package mutating func append(_ name: FieldName, atMost room: Int, writing value: (inout ByteWriter) -> Void) {
     name.spelling.withUTF8Buffer { append(name, spelled: $0, atMost: room, writing: value) }
   }
 
-  /// Appends a line as it is sent, in one piece.
+  /// Appends a line with its CRLF, as it is sent.
   private mutating func append(
     _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
   ) {
@@ -145,7 +146,7 @@ package struct Fields: Sendable {
         name: known, nameRange: start..<start + name.count, valueRange: start + name.count + 2..<storage.count - 2))
   }
 
-  /// Appends all lines of other fields, in two copies.
+  /// Appends all lines of `other`: first their bytes, then their offsets.
   package mutating func append(_ other: Fields) {
     let distance = storage.count
     storage.append(contentsOf: other.storage)
@@ -153,7 +154,7 @@ package struct Fields: Sendable {
     mayHold = mayHold.union(other.mayHold)
   }
 
-  /// Whether one of these names is, or was, among the lines.
+  /// Whether one of these names may be among the lines. Also `true` for some names whose lines were removed.
   package func mayContain(anyOf names: FieldNameSet) -> Bool { !mayHold.isDisjoint(with: names) }
 
   /// Reserves room for more bytes and lines, so that appending moves the existing ones at most once.
@@ -179,14 +180,14 @@ package struct Fields: Sendable {
     for index in lines.indices {
       let line = lines[index]
       if isUnwanted(line.name, storage[line.nameRange], storage[line.valueRange]) { continue }
-      // Nothing is written, and so the array not copied, before the first line is removed.
+      // Before the first removed line nothing is written, so that the array is not copied if no line is removed.
       if kept < index { lines[kept] = line }
       kept += 1
     }
     if kept < lines.count { lines.removeSubrange(kept...) }
   }
 
-  /// As ``removeAll(where:)``, by the name only: `others` is called for unknown names.
+  /// Like ``removeAll(where:)``, but decided by the name alone: `known` is called for known names, `others` for unknown names.
   package mutating func removeAll(known: (FieldName) -> Bool, others: (_ spelling: Bytes) -> Bool) {
     var kept = 0
     for index in lines.indices {
@@ -214,8 +215,8 @@ package struct Fields: Sendable {
     append(name, value)
   }
 
-  /// Writes `Name: value` CRLF for every line, except the names that are left out. Adjacent lines that are stored as they are
-  /// sent are copied together.
+  /// Writes `Name: value` CRLF for every line, except the names that are left out. Adjacent lines that are stored in this form
+  /// are copied together.
   package func serialize(into output: inout [UInt8], leavingOut isLeftOut: (FieldName) -> Bool = { _ in false }) {
     output.append(atMost: serializedRoom) { serialize(into: &$0, leavingOut: isLeftOut) }
   }
@@ -263,7 +264,7 @@ extension Fields: CustomStringConvertible {
 }
 
 extension Fields: Equatable {
-  /// Same names in the same spelling, same values, same order.
+  /// Whether both have the same names in the same spelling, with the same values, in the same order.
   package static func == (a: Fields, b: Fields) -> Bool {
     a.count == b.count
       && zip(a.lines, b.lines).allSatisfy { a.name($0) == b.name($1) && a.value($0) == b.value($1) }

@@ -5,12 +5,12 @@ import PawlBase
 /// All three formats are read. Names of days and months, and `GMT`, are compared without case, which RFC 9111 §4.2 allows caches;
 /// everything else has to be exact. A day name that does not match its date is accepted.
 package enum HTTPDate {
-  /// Parses a date; `nil` when the value is none. Two-digit years are from 1970 to 2069, since no clock is given.
+  /// Parses a date; `nil` when the value is not a date. Two-digit years are from 1970 to 2069, since no clock is given.
   package static func parse(_ value: Bytes) -> Int64? {
     parse(value) { date in date.seconds(inYear: date.year + (date.year < 70 ? 2000 : 1900)) }
   }
 
-  /// As ``parse(_:)``; a two-digit year is the latest one that is at most 50 years after `now`.
+  /// Like ``parse(_:)``, but a two-digit year is the latest one that is at most 50 years after `now`.
   package static func parse(_ value: Bytes, now: Int64) -> Int64? {
     parse(value) { date in
       let today = CivilDate(daysSince1970: now.dividedDown(by: secondsOfDay))

@@ -1,10 +1,10 @@
-/// Content without an end, whose present matters and whose past is of no use to further clients.
+/// Content without an end. A client that comes later needs only what is sent from then on, not what was sent before.
 package enum LiveStream {
   /// Whether a response with these fields is a live stream: `text/event-stream` (HTML Standard, Server-sent events) or
   /// `multipart/x-mixed-replace`.
   package static func isOne(_ fields: Fields) -> Bool {
     guard let value = fields.first(.contentType), value.count >= 17 else { return false }
-    // Any value that does not begin with `text/e`, `m` or a blank is neither.
+    // A value that does not begin with `text/e`, `m` or a blank is neither of the two types.
     let first = value[value.startIndex] | 0x20
     guard first == 0x74 ? value[value.startIndex + 5] | 0x20 == 0x65 : first == 0x6d || first == 0x20 else {
       return false

@@ -1,11 +1,12 @@
 /// A pattern of media types (RFC 9110 §8.3.1): one type, `text/*`, or `application/*+json` for a suffix (RFC 6838 §4.2.8).
 package struct MediaTypePattern: Hashable, Sendable {
-  /// The parts before and behind the star, in lower case; without a star, `start` is the whole type.
+  /// The parts before and after the star, in lower case; without a star, `start` is the complete type.
   private let start: [UInt8], end: [UInt8]
   /// Whether the pattern is one media type, without a star.
   package let isExact: Bool
 
-  /// - Parameter text: as configured: a star only for the whole subtype, or for the part of it before a `+`.
+  /// - Parameter text: the pattern as configured. A star may stand only for the complete subtype, or for the part of the subtype
+  ///   before a `+`.
   package init(_ text: String) {
     let parts = text.utf8.map(\.lowercasedASCII).split(separator: 0x2a, omittingEmptySubsequences: false)
     start = Array(parts.first ?? [])
@@ -13,7 +14,7 @@ package struct MediaTypePattern: Hashable, Sendable {
     isExact = parts.count < 2
   }
 
-  /// A quick test that rules out most media types: a type matches only where `mask` of its ``digest(of:)`` is `value`.
+  /// A quick test that rules out most media types: a type can match only if its ``digest(of:)``, masked with `mask`, is `value`.
   package struct Mark: Hashable, Sendable {
     package let value: UInt32, mask: UInt32
   }

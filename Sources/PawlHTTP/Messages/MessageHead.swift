@@ -47,8 +47,8 @@ package enum Method: Hashable, Sendable {
     }
   }
 
-  /// Whether the method is safe (RFC 9110 §9.2.1), also by its own specification (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and
-  /// the draft about QUERY).
+  /// Whether the method is safe (RFC 9110 §9.2.1). Some methods are safe by a specification of their own (RFC 4918 §9.1, RFC 3253
+  /// §3.6, RFC 5323 §2, and the draft about QUERY).
   package var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true

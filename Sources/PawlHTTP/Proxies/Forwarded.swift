@@ -1,10 +1,10 @@
 import PawlBase
 
-/// Writes the fields that describe the client's connection to the origin: `X-Forwarded-For`, `-Proto`, `-Host`, `-Port` and
-/// `X-Real-IP`.
+/// Writes the fields that tell the origin about the client's connection to pawl: `X-Forwarded-For`, `-Proto`, `-Host`, `-Port`
+/// and `X-Real-IP`.
 ///
-/// Such fields of an untrusted client are removed, with `Forwarded` (RFC 7239) and every other `X-Forwarded-…`. Those of a
-/// trusted proxy are kept: the client's address is appended to its list, and missing fields are added.
+/// Such fields of an untrusted client are removed, with `Forwarded` (RFC 7239) and every other `X-Forwarded-…`. Fields of a
+/// trusted proxy are kept; the client's address is appended to `X-Forwarded-For`, and missing fields are added.
 /// - Parameters:
 ///   - client: the peer's address as text, without a port and without brackets.
 ///   - scheme: `http` or `https`, of the client's request.

@@ -27,8 +27,8 @@ package enum HopByHop {
   }
 
   /// Removes the fields that must not be forwarded: `Connection` and the fields it names, `Keep-Alive`, `TE`, `Trailer`,
-  /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin depends on stay even when they
-  /// are named: `Connection: content-length` must not change where a message ends (Hygiene, "Connection options").
+  /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin depends on stay even when
+  /// `Connection` names them: `Connection: content-length` must not change where a message ends (Hygiene, "Connection options").
   package static func strip(_ fields: inout Fields) {
     let named = namedFields(fields)
     fields.removeAll(known: isHopByHop) { spelling in
@@ -37,7 +37,7 @@ package enum HopByHop {
     }
   }
 
-  /// The removable names in `Connection`, in lower case. A set, since a head may hold thousands.
+  /// The names in `Connection` whose fields may be removed, in lower case. A set, since a head may hold thousands of names.
   private static func namedFields(_ fields: Fields) -> Set<[UInt8]> {
     var names: Set<[UInt8]> = []
     guard fields.contains(.connection) else { return names }
@@ -59,8 +59,8 @@ package enum HopByHop {
     }
   }
 
-  /// Whether an option names a field that must not be removed: any known field, and families whose loss would change the meaning
-  /// of a message.
+  /// Whether an option names a field that must not be removed: any known field, and families of fields whose loss would change
+  /// the meaning of a message.
   private static func isEndToEnd(_ option: Bytes) -> Bool {
     FieldName(option) != .other
       || protectedPrefixes.contains { prefix in

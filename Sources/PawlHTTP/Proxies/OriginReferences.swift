@@ -1,10 +1,10 @@
-/// The address of an origin, which it may use in its own references.
+/// The address of an origin, as the origin may use it for references in its responses.
 package struct OriginAddress: Hashable, Sendable {
   /// A name or a literal address, without brackets.
   package var host: Bytes
   package var port: UInt16
   package var isSecure: Bool
-  /// The prefix of all targets there: empty, or a path without a slash at its end.
+  /// The prefix of all targets at the origin: empty, or a path without a slash at its end.
   package var base: Bytes
 
   package init(host: Bytes, port: UInt16, isSecure: Bool, base: Bytes) {
@@ -12,7 +12,7 @@ package struct OriginAddress: Hashable, Sendable {
   }
 }
 
-/// Rewrites references in a response that name the origin, so that clients come back to pawl.
+/// Rewrites references in a response that name the origin, so that clients send the next request to pawl.
 package enum OriginReferences {
   private static let names: [FieldName] = [.location, .contentLocation]
   private static let either = FieldNameSet(names)
@@ -20,10 +20,10 @@ package enum OriginReferences {
   /// Whether ``unbind(_:from:asked:)`` may have something to change.
   package static func areIn(_ fields: Fields) -> Bool { fields.mayContain(anyOf: either) }
 
-  /// Replaces `Location` and `Content-Location` that name the origin by paths, which are valid on any host and scheme
-  /// (RFC 9110 §10.2.2). Such a reference begins with the origin's own address, or with its scheme and port on the host of the request, as
-  /// nginx and Apache form it from `Host` and their own port.
-  /// - Parameter authority: of the client's request. A reference to exactly that is left as it is.
+  /// Replaces `Location` and `Content-Location` that name the origin by paths, which are valid on any host and scheme (RFC 9110
+  /// §10.2.2). Such a reference begins with the origin's own address, or with the origin's scheme, the host of the request and
+  /// the origin's port. nginx and Apache form the second kind from `Host` and their own port.
+  /// - Parameter authority: the authority of the client's request. A reference to exactly this authority is left as it is.
   package static func unbind(_ fields: inout Fields, from origin: OriginAddress, asked authority: Bytes) {
     for name in names {
       guard let reference = fields.only(name), let path = path(reference, on: origin, asked: authority) else {
@@ -37,7 +37,8 @@ package enum OriginReferences {
   static func path(_ reference: Bytes, on origin: OriginAddress, asked authority: Bytes) -> Bytes? {
     let scheme: StaticString = origin.isSecure ? "https://" : "http://"
     let length = scheme.utf8CodeUnitCount
-    // Browsers drop some bytes of a reference, which could turn it into another one: such a reference is left alone.
+    // Browsers drop some bytes of a reference, which could turn the result into another reference. A reference with such bytes is
+    // left unchanged.
     guard reference.prefix(length).equalsIgnoringCase(scheme), reference.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
     else { return nil }
     let named = reference.dropFirst(length).prefix { !isDelimiter($0) }

@@ -2,7 +2,7 @@ import PawlBase
 
 /// The reason why pawl could not forward a message correctly; a member of `Proxy-Status` (RFC 9209).
 package struct ProxyError: Error, Hashable, Sendable {
-  /// The types of RFC 9209 §2.3, and of draft-ietf-httpbis-incremental.
+  /// The error types of RFC 9209 §2.3, and of draft-ietf-httpbis-incremental.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case dnsTimeout = "dns_timeout"
     case dnsError = "dns_error"
@@ -89,6 +89,6 @@ package struct ProxyError: Error, Hashable, Sendable {
     return output
   }
 
-  /// Appends the member behind those of proxies nearer to the origin.
+  /// Appends the member after the members of proxies nearer to the origin.
   package func append(to fields: inout Fields) { fields.append(.proxyStatus, fieldValue) }
 }

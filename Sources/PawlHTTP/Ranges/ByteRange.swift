@@ -9,22 +9,22 @@ package struct ByteRange: Hashable, Sendable {
     (self.first, self.last) = (first, last)
   }
 
-  /// In bytes; at least 1.
+  /// The number of bytes; at least 1.
   package var count: UInt64 { last - first + 1 }
 
   /// The offset after the last byte.
   package var end: UInt64 { last + 1 }
 }
 
-/// One element of a `Range` field (RFC 9110 §14.1.1). Numbers beyond `Int64.max` are `Int64.max`.
+/// One element of a `Range` field (RFC 9110 §14.1.1). Numbers above `Int64.max` are read as `Int64.max`.
 package enum RangeSpec: Hashable, Sendable {
   case from(UInt64, through: UInt64?)
-  /// The last bytes, this many.
+  /// The last bytes of the representation; the value is their number.
   case suffix(UInt64)
 
   package var isSuffix: Bool { if case .suffix = self { true } else { false } }
 
-  /// The range that it selects of `length` bytes; `nil` when it selects nothing.
+  /// The range that the element selects of `length` bytes; `nil` when it selects nothing.
   func selected(of length: UInt64) -> ByteRange? {
     guard length > 0 else { return nil }
     switch self {

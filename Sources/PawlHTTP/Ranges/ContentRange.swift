@@ -12,7 +12,7 @@ package enum ContentRange {
 
   package enum Parsed: Hashable, Sendable {
     case satisfied(Satisfied)
-    /// In a 416; the total is `nil` when it is `*`, too.
+    /// The form of a 416: `*` in place of the range. The total is `nil` when it is `*`, too.
     case unsatisfied(total: UInt64?)
   }
 

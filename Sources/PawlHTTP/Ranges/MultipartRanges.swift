@@ -8,9 +8,10 @@ package struct MultipartRanges: Sendable {
   private let boundary: [UInt8]
 
   /// - Parameters:
-  ///   - total: length of the whole representation, in bytes.
-  ///   - contentType: of the representation; `nil` when it has none.
-  ///   - boundary: 1 to 70 random letters and digits. It may occur in the content, since `Content-Length` frames the body.
+  ///   - total: the length of the complete representation, in bytes.
+  ///   - contentType: the media type of the representation; `nil` when it has none.
+  ///   - boundary: 1 to 70 random letters and digits. The boundary may occur in the content, since `Content-Length` frames the
+  ///     body.
   package init(ranges: [ByteRange], total: UInt64, contentType: Bytes?, boundary: [UInt8]) {
     (self.ranges, self.boundary) = (ranges, boundary)
     heads = ranges.map { Self.head($0, total, contentType, boundary) }

@@ -1,4 +1,4 @@
-/// A `Range` field in bytes that can be honoured (RFC 9110 §14.2).
+/// A valid `Range` field with the unit bytes (RFC 9110 §14.2).
 package struct RangeField: Hashable, Sendable {
   /// The ranges, at least one, in the order of the request.
   package let specs: [RangeSpec]
@@ -9,7 +9,7 @@ package struct RangeField: Hashable, Sendable {
     self.init(value)
   }
 
-  /// As ``init(_:)-(Fields)``, from the one field value.
+  /// Like ``init(_:)-(Fields)``, from the value of the one line.
   package init?(_ value: Bytes) {
     var scanner = ByteScanner(value.trimmed)
     guard scanner.skip(ignoringCase: "bytes=") else { return nil }
@@ -27,8 +27,9 @@ package struct RangeField: Hashable, Sendable {
     self.specs = specs
   }
 
-  /// The range of a value with exactly one range, of a representation of `length` bytes: the same as ``init(_:)-(Bytes)`` and
-  /// ``RangeSelection`` give, without allocating. `nil` for any other value, or when the answer is not a 206.
+  /// The range that a value with exactly one range selects of a representation of `length` bytes. The result is the same as from
+  /// ``init(_:)-(Bytes)`` and ``RangeSelection``, but nothing is allocated. `nil` for any other value, or when the answer is not
+  /// a 206.
   package static func single(_ value: Bytes, length: UInt64) -> ByteRange? {
     var scanner = ByteScanner(value)
     guard scanner.skip(ignoringCase: "bytes="), let spec = readSpec(&scanner), scanner.isAtEnd else { return nil }

@@ -13,9 +13,9 @@ package enum RangeSelection: Hashable, Sendable {
   private static let toleratedOverlaps = 2
 
   /// - Parameters:
-  ///   - length: of the whole representation, in bytes.
-  ///   - maxRanges: the most elements. More elements, elements that are longer than the whole in sum, or more than two overlaps
-  ///     select the whole (CVE-2011-3192).
+  ///   - length: the length of the complete representation, in bytes.
+  ///   - maxRanges: the most elements that are served. The complete representation is selected if there are more, if the elements
+  ///     are together longer than the representation, or if there are more than two overlaps (CVE-2011-3192).
   package init(_ field: RangeField, length: UInt64, maxRanges: Int) {
     guard field.specs.count <= maxRanges else {
       self = .whole
@@ -33,7 +33,7 @@ package enum RangeSelection: Hashable, Sendable {
     }
   }
 
-  /// The selection of an empty representation: a suffix is satisfiable, but no 206 can express it, so the whole is sent.
+  /// The selection of an empty representation. A suffix is satisfiable, but no 206 can express an empty range, so a 200 is sent.
   private static func ofNothing(_ field: RangeField) -> RangeSelection {
     let asksForSuffix = field.specs.contains {
       if case .suffix(let count) = $0 { count > 0 } else { false }
@@ -51,7 +51,8 @@ package enum RangeSelection: Hashable, Sendable {
     return parts.count == 1 ? .single(parts[0]) : .several(parts)
   }
 
-  /// Joins ranges that overlap or are close; a joined one takes the place of its first member. `nil` when too many overlap.
+  /// Joins ranges that overlap or are close; a joined range takes the position of the member that came first in the request.
+  /// `nil` when too many overlap.
   private static func coalesce(_ ranges: [ByteRange]) -> [ByteRange]? {
     var runs: [(range: ByteRange, place: Int)] = []
     var overlaps = 0

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A certificate with its chain and its key, which were checked to belong together.
+/// A certificate with its chain and its private key, after a check that they belong together.
 struct CertificatePair {
   let files: TLSKeyPair
-  /// The leaf first; never empty.
+  /// The certificates, the leaf first; never empty.
   let chain: [Certificate]
   let key: PrivateKey
   let leaf: Certificate
@@ -35,7 +35,7 @@ struct CertificatePair {
     guard !leaf.isSelfIssued else { return [] }
     let file = files.certificate
     guard chain.count > 1 else {
-      // A private authority may have issued it directly: its clients have that root.
+      // A private authority may have issued the leaf directly, with a root certificate that its clients have.
       guard leaf.saysWhereIssuerIs else { return [] }
       let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it cannot verify"
       return [TLSProblem(words, file: file)]

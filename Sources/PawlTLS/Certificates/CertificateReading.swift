@@ -43,8 +43,8 @@ extension Certificate {
     X509_NAME_cmp(X509_get_subject_name(other.raw), X509_get_issuer_name(raw)) == 0
   }
 
-  /// Whether the certificate gives a URL of its issuer's certificate (RFC 5280 §4.2.2.1). Certificates of public authorities do,
-  /// and are issued by an intermediate one.
+  /// Whether the certificate gives a URL of its issuer's certificate (RFC 5280 §4.2.2.1). Certificates of public authorities give
+  /// one, and are issued by an intermediate authority.
   var saysWhereIssuerIs: Bool {
     guard let found = X509_get_ext_d2i(raw, NID_info_access, nil, nil) else { return false }
     let entries = OpaquePointer(found)
@@ -61,7 +61,7 @@ extension Certificate {
   /// OpenSSL's number of the kind of key: an `SSL_CTX` holds one certificate of each kind.
   var keyType: CInt { X509_get0_pubkey(raw).map { EVP_PKEY_get_base_id($0) } ?? 0 }
 
-  /// `ECDSA P-256`, `RSA 2048`, `Ed25519`.
+  /// The kind of key, such as `ECDSA P-256`, `RSA 2048` or `Ed25519`.
   var keyKind: String {
     guard let key = X509_get0_pubkey(raw) else { return "unknown" }
     switch EVP_PKEY_get_base_id(key) {
@@ -83,7 +83,7 @@ extension Certificate {
 }
 
 extension PeerCertificate {
-  /// `nil` when OpenSSL cannot encode it.
+  /// Copies a certificate of OpenSSL; `nil` when OpenSSL cannot encode it.
   init?(x509: OpaquePointer) {
     guard let der = encoded({ i2d_X509(x509, $0) }),
       let issuer = encoded({ i2d_X509_NAME(X509_get_issuer_name(x509), $0) }),
@@ -116,7 +116,7 @@ func asn1Bytes(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
   Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
 }
 
-/// Seconds since 1970.
+/// Converts a time of OpenSSL to seconds since 1970; 0 when it cannot be read.
 func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
   var parts = tm()
   guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return 0 }

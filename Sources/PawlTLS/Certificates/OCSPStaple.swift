@@ -9,7 +9,7 @@ struct OCSPStaple: Hashable, Sendable {
   /// How an OCSP response relates to one certificate.
   enum Match: Hashable {
     case fits(OCSPStaple)
-    /// It is about this certificate, but cannot be used; with the reason.
+    /// The response is about this certificate, but cannot be used; with the reason.
     case unfit(String)
     case another
   }

@@ -15,7 +15,7 @@ final class PrivateKey {
   deinit { EVP_PKEY_free(raw) }
 }
 
-/// A file of certificates or keys, read as a whole before it is parsed.
+/// A file of certificates or keys, read completely before it is parsed.
 struct PEMFile {
   /// The largest file that is read, in bytes.
   static let limit = 8 << 20

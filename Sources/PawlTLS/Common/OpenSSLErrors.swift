@@ -14,7 +14,7 @@ struct OpenSSLError {
     return OpenSSLError(code: code, reason: "OpenSSL error \(code)")
   }
 
-  /// Empties the error queue, so that an earlier error is not taken for one of the next call. Checks first, because emptying
+  /// Empties the error queue, so that an earlier error is not taken for an error of the next call. Checks first, because emptying
   /// costs more than encrypting a small record, and the queue is almost always empty.
   static func forgetOld() {
     if ERR_peek_error() != 0 { ERR_clear_error() }
@@ -43,7 +43,7 @@ func systemText(_ code: CInt) -> String {
   return String(cString: text)
 }
 
-/// Seconds since 1970.
+/// The time of the wall clock, in seconds since 1970.
 func wallSeconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_REALTIME, &time)

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// SHA-256 (FIPS 180-4) of bytes that are in memory.
 package enum SHA256 {
-  /// 32 bytes.
+  /// Returns the digest, 32 bytes.
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0

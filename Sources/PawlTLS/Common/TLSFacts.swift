@@ -40,19 +40,19 @@ package struct PeerCertificate: Hashable, Sendable {
 
 /// The facts about a certificate for `pawl check`, the log and `pawl version`.
 package struct CertificateFacts: Hashable, Sendable {
-  /// Name of the `[tls:NAME]`.
+  /// The name of the section `[tls:NAME]`.
   package var section: String
   package var file: String
   /// DNS names and addresses, lower case; wildcards as they stand.
   package var names: [String]
-  /// `ECDSA P-256`, `RSA 2048`, `Ed25519`.
+  /// The kind of key, such as `ECDSA P-256`, `RSA 2048` or `Ed25519`.
   package var keyKind: String
   /// Seconds since 1970.
   package var notBefore: Int64
   package var notAfter: Int64
   /// Whether an OCSP response is stapled to it.
   package var isStapled: Bool
-  /// The issuer, where the file holds only this certificate: clients need the certificate of the issuer themselves.
+  /// The issuer, where the file holds only this certificate. Clients must then have the issuer's certificate already.
   package var missingIssuer: String?
 
   package init(

@@ -3,7 +3,8 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// The peer closed the connection, or sent something that is not TLS.
     case protocolError
-    /// The peer's certificate is not trusted, not in time, or not for the name (RFC 9209: `tls_certificate_error`).
+    /// The peer's certificate is not trusted, has expired, is not yet valid, or is not for the name (RFC 9209:
+    /// `tls_certificate_error`).
     case certificate
     /// The peer sent an alert (RFC 9209: `tls_alert_received`), with its number.
     case alert(UInt8)

@@ -17,7 +17,7 @@ package struct TLSServerSettings: Hashable, Sendable {
   package var pairs: [TLSKeyPair]
   /// Files with a DER-encoded OCSP response each, which is stapled to its certificate.
   package var ocspResponses: [String]
-  /// PEM file of the authorities that clients' certificates have to come from.
+  /// PEM file of the authorities that must have issued the certificates of clients.
   package var clientCA: String?
   package var clientCertificates: ClientCertificates
   package var minVersion: TLSVersion

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The rules of all connections, on the server side and the client side.
+/// The TLS rules of all connections, on the server side and the client side.
 enum ContextRules {
   /// The size of OpenSSL's buffer for bytes ahead of the current record; it exists while records arrive.
   static let readAhead = 64 << 10

@@ -2,7 +2,7 @@ import CLinux
 
 /// Whether this kernel can encrypt TLS records itself (kTLS), so that `sendfile` works on TLS connections.
 package enum KernelTLS {
-  /// Found out once, on a connection made for this purpose: the "upper layer protocol" can be set on connected sockets only
+  /// Tested once, on a connection made for this purpose, because the "upper layer protocol" can be set only on a connected socket
   /// (Documentation/networking/tls.rst of Linux).
   package static let isAvailable = probe()
 

@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// The BIO between OpenSSL and a ``TLSEngine``: reads come from the socket, writes are gathered.
+/// The BIO (OpenSSL's interface for input and output) between OpenSSL and a ``TLSEngine``. It reads from the socket, and gathers
+/// what OpenSSL writes.
 enum RecordBIO {
   private struct Method: @unchecked Sendable {
     // Safe: set up once, before its first use, and only read afterwards.

@@ -1,4 +1,4 @@
-/// Memory that all TLS connections of one loop share, one at a time: an idle connection holds no buffer.
+/// Memory that all TLS connections of one loop share and use one after another, so that an idle connection holds no buffer.
 package final class RecordScratch {
   /// The bytes of records that are gathered for one system call.
   static let gatherSize = 128 << 10

@@ -2,9 +2,9 @@
 /// window is small, so the first records fit into one packet each. Later records have the full size, because each costs the
 /// sender the same.
 struct RecordSizer: Hashable, Sendable {
-  /// Content of a full record, in bytes (RFC 8446 §5.1).
+  /// The content of a full record, in bytes (RFC 8446 §5.1).
   static let full = 16_384
-  /// Content of a record that fits into one Ethernet packet with the headers of TLS, TCP and IPv6, in bytes.
+  /// The content of a record that fits into one Ethernet packet with the headers of TLS, TCP and IPv6, in bytes.
   static let small = 1_390
   /// The bytes that are sent in small records after a silence.
   static let smallTotal = 32 << 10
@@ -21,7 +21,7 @@ struct RecordSizer: Hashable, Sendable {
     lastSent = now
   }
 
-  /// The content of the next record, when `count` bytes wait.
+  /// The number of content bytes in the next record, when `count` bytes wait.
   mutating func next(_ count: Int) -> Int {
     guard sentSmall < Self.smallTotal else { return min(count, Self.full) }
     let size = min(count, Self.small)

@@ -26,8 +26,8 @@ enum ServerCallbacks {
     return name
   }
 
-  /// The place of the chosen protocol in a client's ALPN list (RFC 7301 §3.1), by the preference of pawl; `nil` when none is
-  /// known.
+  /// The range of the chosen protocol in a client's ALPN list (RFC 7301 §3.1), by the preference of pawl; `nil` when pawl speaks
+  /// none of the protocols.
   static func choose(from list: UnsafeRawBufferPointer, offersHTTP2: Bool) -> Range<Int>? {
     let known = offersHTTP2 ? ["h2", "http/1.1", "http/1.0"] : ["http/1.1", "http/1.0"]
     for name in known {
@@ -62,7 +62,7 @@ private func onClientHello(
   return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// Confirms to the client that its name was used.
+/// Confirms to the client that the name it sent by SNI was used.
 private func onServerName(
   _: OpaquePointer?, _: UnsafeMutablePointer<CInt>?, _: UnsafeMutableRawPointer?
 ) -> CInt { SSL_TLSEXT_ERR_OK }
@@ -90,7 +90,8 @@ private func onStatus(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CIn
   return SSL_TLSEXT_ERR_OK
 }
 
-/// Encrypts (`isNew`) or decrypts a ticket. 0: no ticket; 1: done; 2: decrypted, and to be renewed; -1: the handshake fails.
+/// Sets the keys to encrypt (`isNew`) or decrypt a ticket. Returns 0: no ticket; 1: done; 2: done, and the ticket is to be
+/// renewed; -1: the handshake fails.
 private func onTicket(
   _ ssl: OpaquePointer?, _ name: UnsafeMutablePointer<UInt8>?, _ vector: UnsafeMutablePointer<UInt8>?,
   _ cipher: OpaquePointer?, _ mac: OpaquePointer?, _ isNew: CInt
@@ -116,7 +117,8 @@ private enum TicketCipher {
   nonisolated(unsafe) static let raw = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 }
 
-/// Writes the time of the full handshake into the ticket: a resumption makes new tickets, but verifies nothing anew.
+/// Writes the time of the full handshake into the ticket, because a resumption makes new tickets without verifying the client's
+/// certificate again.
 private func onTicketMade(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
   guard let ssl, let server = TLSEngine.of(ssl)?.server, let session = SSL_get_session(ssl),
     TicketAge.began(session) == nil

@@ -2,11 +2,11 @@ import COpenSSL
 
 /// The certificates for one set of names, with different kinds of key, in their own `SSL_CTX`.
 final class ServerIdentity: @unchecked Sendable {
-  // Safe: set up by one thread before other threads use it, and read-only then. OpenSSL synchronises what it changes in an
+  // Safe: set up by one thread before other threads use it, and only read after that. OpenSSL synchronises what it changes in an
   // `SSL_CTX`.
   let context: OpaquePointer
   let section: Int
-  /// The session ID context of 32 bytes: it binds tickets to the section and its demands on client certificates.
+  /// The session ID context of OpenSSL, 32 bytes. It binds tickets to the section and its demands on client certificates.
   let sessionID: [UInt8]
   let verifyMode: CInt
   let minVersion: TLSVersion
@@ -58,9 +58,9 @@ final class ServerIdentity: @unchecked Sendable {
   }
 }
 
-/// The authorities that clients' certificates have to come from.
+/// The authorities that must have issued the certificates of clients.
 final class ClientAuthority {
-  /// The bytes of the file.
+  /// The bytes of the file with the authorities.
   let bytes: [UInt8]
   private let certificates: [Certificate]
   private let path: String

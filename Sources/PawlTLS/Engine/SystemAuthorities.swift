@@ -9,7 +9,8 @@ enum SystemAuthorities {
     "/etc/ssl/cert.pem",
   ]
 
-  /// Reads `SSL_CERT_FILE`, else the first file that exists; as a whole, so that no loop waits for the disk later.
+  /// Reads the file that `SSL_CERT_FILE` names, or else the first that exists of OpenSSL's default file and ``files``. It is read
+  /// completely, so that no loop waits for the disk later.
   static func store() throws(TLSProblem) -> OpaquePointer? {
     if let named = getenv("SSL_CERT_FILE") {
       return TrustStore.make(try PEMFile(String(cString: named)).certificates())

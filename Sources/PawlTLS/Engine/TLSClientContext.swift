@@ -3,7 +3,7 @@ import COpenSSL
 
 /// The client side of TLS for one upstream, with the sessions that can be resumed. Safe on any thread.
 package final class TLSClientContext: @unchecked Sendable {
-  // Safe: set up by one thread before other threads use it. OpenSSL synchronises what it changes in it.
+  // Safe: set up by one thread before other threads use it. OpenSSL synchronises what it changes in a context.
   private let context: OpaquePointer
   private let verifies: Bool
   let sessions = ClientSessions()
@@ -39,10 +39,9 @@ package final class TLSClientContext: @unchecked Sendable {
 
   /// Makes an engine for one connected socket.
   /// - Parameters:
-  ///   - serverName: the name that the certificate has to be for: a DNS name, which is sent by SNI, or a literal address, which
-  ///     is not. In lower case, without brackets.
-  ///   - place: the key of the sessions that may be resumed: the same for all connections to one address and port of one
-  ///     server.
+  ///   - serverName: the name that the certificate of the server must have: a DNS name, which is sent by SNI, or a literal
+  ///     address, which is not. In lower case, without brackets.
+  ///   - place: identifies the sessions that may be resumed; the same for all connections to one address and port of one server.
   package func makeEngine(serverName: String, place: String) -> TLSEngine {
     guard let ssl = SSL_new(context) else { preconditionFailure("out of memory") }
     let engine = TLSEngine(ssl, keeper: self, isClient: true)
@@ -57,14 +56,15 @@ package final class TLSClientContext: @unchecked Sendable {
       // Without a name, any certificate would be accepted.
       if isBound != 1 || serverName.isEmpty { engine.refuse("there is no name to compare the certificate with") }
     }
-    // A session keeps the result of the verification: it may be used for this name only.
+    // A session keeps the result of the verification, so it may be used only for this name.
     engine.sessionPlace = "\(serverName)\0\(place)"
     engine.sessions = sessions
     if let session = sessions.take(for: engine.sessionPlace, now: wallSeconds()) { resume(session, ssl) }
     return engine
   }
 
-  /// Resumes a session. One of TLS 1.2 serves several connections: each gets a copy, since OpenSSL changes sessions in use.
+  /// Resumes a session. A session of TLS 1.2 serves several connections, and each gets a copy, since OpenSSL changes sessions in
+  /// use.
   private func resume(_ session: ClientSessions.Session, _ ssl: OpaquePointer) {
     if session.isForOneUse {
       SSL_set_session(ssl, session.raw)

@@ -1,8 +1,8 @@
 import CLinux
 import COpenSSL
 
-/// Sending through kernel TLS (`SSL_OP_ENABLE_KTLS`): the kernel encrypts what is written to the socket, so that nothing is
-/// gathered or kept.
+/// Sending through kernel TLS (`SSL_OP_ENABLE_KTLS`): the kernel encrypts the bytes that are written to the socket, so pawl
+/// gathers and keeps no records.
 extension TLSEngine {
   func kernelWrite(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ more: Bool) -> Step {
     var pieces = [first, second].map {

@@ -2,14 +2,14 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// Decrypts received records into the buffer, as much as fits. After the socket had less than was requested, it is read at most
-  /// once more.
+  /// Decrypts received records into the buffer, as much as fits. After the socket has returned less than was requested, it is
+  /// read at most once more.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
     guard buffer.count > 0, let base = buffer.baseAddress else { return .bytes(0) }
     if let end = reading.tell() { return end }
     guard facts != nil else { return .failed(ENOTCONN) }
-    // Records that were read ahead come first. If the socket was empty after them, it is read again only when they are not
-    // enough.
+    // Records that were read ahead come first. If the socket was empty after them, it is read again only when these records give
+    // no content.
     var mayAsk = reading == .holding && socket == .drained
     if !mayAsk { prepareReceiving() }
     var filled = 0
@@ -83,7 +83,8 @@ extension TLSEngine {
     }
   }
 
-  /// Sends records that reading caused: alerts, responses to key updates. Records that were held back before wait on.
+  /// Sends records that reading caused: alerts, responses to key updates. Records that were held back before are not sent by this
+  /// call.
   private func sendReplies() { if scratch?.filled != 0 { sendRecords(more: false) } }
 
   func prepareReceiving() {

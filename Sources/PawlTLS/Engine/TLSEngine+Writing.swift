@@ -2,12 +2,12 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// The ciphertext that the kernel has not accepted yet, in bytes; one more while `close_notify` is still to be sent.
+  /// The ciphertext that the kernel has not accepted yet, in bytes; one byte more while `close_notify` is still to be sent.
   package var pendingCount: Int { pendingLength + (writing == .owing ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them until the socket accepts no more.
   /// - Parameters:
-  ///   - more: whether more bytes follow at once. Up to a full record may then wait for them until ``flush()``.
+  ///   - more: whether more bytes follow at once. Less than a full record may then wait for these bytes, until ``flush()``.
   ///   - now: monotonic, in nanoseconds.
   package func write(
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
@@ -16,7 +16,7 @@ extension TLSEngine {
     if kernelSends { return kernelWrite(first, second, more) }
     var sent = 0
     if first.count > 0, first.count < RecordSizer.full, second.count > 0, let content = scratch?.content {
-      // A head and the content behind it share a record.
+      // A head and the content after it share a record.
       let share = min(second.count, RecordSizer.full - first.count)
       content.copyMemory(from: first)
       UnsafeMutableRawBufferPointer(rebasing: content[first.count...]).copyMemory(
@@ -59,7 +59,8 @@ extension TLSEngine {
     return trouble ?? .wouldBlock
   }
 
-  /// Sends the kept ciphertext. `true` when the kernel has accepted all of it, or never will.
+  /// Sends the kept ciphertext. `true` when no ciphertext is kept any more: the kernel has accepted it, or the connection is
+  /// broken.
   @discardableResult
   package func flush() -> Bool {
     isBlocked = false
@@ -68,8 +69,8 @@ extension TLSEngine {
     return pendingCount == 0
   }
 
-  /// Sends `close_notify` behind all that was written, unless the connection is broken. Reading goes on. When the socket accepted
-  /// all, the caller's FIN follows at once, in the same packet.
+  /// Sends `close_notify` after all that was written, unless the connection is broken. Reading goes on. If the socket accepts all
+  /// bytes, the FIN that the caller then sends goes into the same packet.
   package func endWriting() {
     guard writing.end() else { return }
     guard facts != nil, writeFailure == nil, !reading.isBroken else { return }
@@ -80,7 +81,7 @@ extension TLSEngine {
     sendRecords(more: false, isLast: true)
   }
 
-  /// Prepares writing; `nil` when it may go on.
+  /// Prepares writing; `nil` when the caller may write.
   private func beginWriting(_ now: UInt64) -> Step? {
     if let writeFailure { return .failed(writeFailure) }
     guard writing == .open else { return .failed(EPIPE) }
@@ -141,7 +142,7 @@ extension TLSEngine {
 
   /// Sends the gathered records, and keeps what the kernel does not accept.
   /// - Parameters:
-  ///   - more: less than a full record may wait for what follows.
+  ///   - more: whether more bytes follow; then less than a full record may wait for them.
   ///   - isLast: whether FIN follows now.
   func sendRecords(more: Bool, isLast: Bool = false) {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
@@ -189,7 +190,7 @@ extension TLSEngine {
       if count >= 0 {
         sent += count
         guard count > 0, sent < bytes.count else { break }
-        // A short count means a full socket.
+        // The kernel accepted fewer bytes, so the socket is full.
         isBlocked = true
         break
       }

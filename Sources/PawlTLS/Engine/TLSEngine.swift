@@ -9,7 +9,7 @@ package final class TLSEngine {
   package enum Handshake: Hashable, Sendable {
     case done
     case wantsRead, wantsWrite
-    /// It failed, and the alert was sent; `reason` is for the log and for `Proxy-Status`.
+    /// The handshake failed, and the alert was sent; `reason` is for the log and for `Proxy-Status`.
     case failed(TLSFailure)
   }
 
@@ -24,8 +24,8 @@ package final class TLSEngine {
     case failed(CInt)
   }
 
-  /// The most ciphertext that is kept for a peer that does not read, in bytes: one batch of records, and room for the responses
-  /// of TLS itself. Beyond it the connection fails: only a peer that causes responses without reading them gets there.
+  /// The most ciphertext that is kept for a peer that does not read, in bytes: one batch of records, and space for the responses
+  /// of TLS itself. With more, the connection fails; only a peer that causes responses without reading them reaches this limit.
   package static let pendingLimit = 192 << 10
   /// The most bytes that one call reads from the socket, so that a fast peer leaves time to other connections.
   static let receiveLimit = 1 << 20
@@ -52,7 +52,7 @@ package final class TLSEngine {
   /// an array costs a check for exclusive access, and a request needs it nine times.
   @exclusivity(unchecked) var pendingLength = 0
   var pending: [UInt8] = []
-  /// Whether the socket accepted less than was sent; what is pending waits until it is writable.
+  /// Whether the socket accepted less than was sent. The pending bytes wait until the socket is writable.
   @exclusivity(unchecked) package internal(set) var isBlocked = false
   @exclusivity(unchecked) var writeFailure: CInt?
   var sizer = RecordSizer()
@@ -61,13 +61,13 @@ package final class TLSEngine {
   // Handshake
   package private(set) var facts: TLSFacts?
   private var failure: TLSFailure?
-  /// Whether the kernel encrypts what is sent: the stream then writes plain bytes to the socket.
+  /// Whether the kernel encrypts what is sent. If so, the engine writes plain bytes to the socket.
   @exclusivity(unchecked) package private(set) var kernelSends = false
   private let wantsKernel: Bool
   /// Set by the callback for the ClientHello.
   var identity: ServerIdentity?
   var serverName: [UInt8] = []
-  /// Client side: the kept sessions, and the key of this connection among them.
+  /// Client side: the kept sessions, and the name under which the sessions of this connection are kept.
   var sessions: ClientSessions?
   var sessionPlace = ""
   var expectedName = ""
@@ -130,7 +130,8 @@ package final class TLSEngine {
     if result == 1 {
       facts = makeFacts()
       reading.noteHolding(SSL_has_pending(ssl) == 1)
-      // From now on OpenSSL keeps buffers only while they hold data; during the handshake this would make them five times.
+      // From now on OpenSSL keeps buffers only while they hold data. With this setting it would allocate its buffers five times
+      // during the handshake.
       pawl_ssl_release_buffers(ssl)
       if !hasUnread { SSL_free_buffers(ssl) }
       takeUpKernel()
@@ -146,7 +147,7 @@ package final class TLSEngine {
     }
   }
 
-  /// Switches to kernel TLS after the handshake, or back to own records where the kernel does not support the cipher.
+  /// Switches to kernel TLS after the handshake. Where the kernel does not support the cipher, pawl sends the records itself.
   private func takeUpKernel() {
     guard wantsKernel, let writer = SSL_get_wbio(ssl), let reader = SSL_get_rbio(ssl), writer != reader else { return }
     if pawl_bio_ktls_sends(writer) != 0 {

@@ -6,7 +6,7 @@ enum TLSSocket: Hashable {
   case open
   /// The last read returned less than requested: another read before the socket is readable would be useless.
   case drained
-  /// The peer's FIN.
+  /// The peer has sent its FIN.
   case ended
   case failed(CInt)
 
@@ -53,7 +53,7 @@ enum TLSReading: Hashable {
     }
   }
 
-  /// Notes the end; the first one stays.
+  /// Notes how reading ended. The first end that was noted stays.
   mutating func ended(_ step: TLSEngine.Step) { if !isOver { self = .ended(step) } }
 
   /// Returns how reading ended, and notes that the caller has been told; `nil` when it has not ended.

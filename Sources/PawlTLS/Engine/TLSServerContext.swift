@@ -3,11 +3,11 @@ import COpenSSL
 /// The server side of TLS for one listener. It chooses the certificates of its sections by SNI: the exact name, then a wildcard,
 /// then the first section. Immutable: a reload makes a new one, and running connections keep theirs. Safe on any thread.
 package final class TLSServerContext: Sendable {
-  /// In the order of the sections.
+  /// The certificates, in the order of the sections.
   package let certificates: [CertificateFacts]
   /// Problems that do not prevent loading.
   package let warnings: [TLSProblem]
-  /// Whether a section requests client certificates: then a request for a host of another section gets 421.
+  /// Whether a section requests client certificates. If so, a request for a host of another section gets 421.
   package let asksForCertificates: Bool
   let tickets: TicketKeys
   let offersHTTP2: Bool
@@ -18,7 +18,7 @@ package final class TLSServerContext: Sendable {
   /// - Parameters:
   ///   - sections: at least one; the first is the default.
   ///   - offersHTTP2: whether ALPN may choose `h2`.
-  ///   - now: seconds since 1970, for what has expired; the system's clock when `nil`.
+  ///   - now: seconds since 1970, to find OCSP responses that have expired; `nil`: the system's clock.
   package init(
     _ sections: [TLSServerSettings], offersHTTP2: Bool, tickets: TicketKeys, now: Int64? = nil
   ) throws(TLSProblem) {
@@ -49,11 +49,11 @@ package final class TLSServerContext: Sendable {
   func identity(for host: some Collection<UInt8>) -> ServerIdentity { names.find(host) ?? first }
 }
 
-/// Maps names of certificates to values. An exact name comes before a wildcard, which stands for one label (RFC 6125 §6.4.3). The
-/// first entry of a name stays.
+/// Maps names of certificates to values. An exact name comes before a wildcard, which stands for one label (RFC 6125 §6.4.3). If
+/// a name is added twice, the first value stays.
 struct NameTable<Value: Sendable>: Sendable {
   private var exact: [String: Value] = [:]
-  /// The wildcards by the part behind the `*`, with its dot.
+  /// The values of wildcards by the part after the `*`, with its dot.
   private var wildcards: [String: Value] = [:]
 
   mutating func add(_ name: String, _ value: Value) {
@@ -120,7 +120,7 @@ struct ServerLoading {
     identities += own
   }
 
-  /// A warning when earlier pairs have all names of a pair, for the same kind of key.
+  /// A warning for a pair that is never used, because earlier pairs have all its names and the same kind of key.
   private func hiddenBy(_ own: [ServerIdentity], _ pair: CertificatePair) -> TLSProblem? {
     let names = pair.leaf.dnsNames
     let isHidden = names.allSatisfy { name in own.contains { $0.names.contains(name) } }
@@ -130,7 +130,7 @@ struct ServerLoading {
       file: pair.files.certificate)
   }
 
-  /// Whether a pair is another kind of key for the names of an identity.
+  /// Whether a pair has another kind of key for the names of an identity.
   private static func fits(_ pair: CertificatePair, _ identity: ServerIdentity) -> Bool {
     let names = pair.leaf.dnsNames
     return !identity.keyTypes.contains(pair.leaf.keyType)

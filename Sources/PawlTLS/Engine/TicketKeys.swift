@@ -7,7 +7,7 @@ package final class TicketKeys: Sendable {
   struct Key: Sendable {
     /// The name of the key at the start of each ticket, 16 bytes.
     let name: [UInt8]
-    /// Key of AES-256-CBC; `mac` is that of HMAC-SHA-256.
+    /// The key of AES-256-CBC; `mac` is the key of HMAC-SHA-256.
     let cipher: [UInt8]
     let mac: [UInt8]
     let madeAt: Int64
@@ -15,7 +15,7 @@ package final class TicketKeys: Sendable {
 
   /// How long a key encrypts new tickets, in seconds.
   package static let rotation: Int64 = 12 * 3600
-  /// How long after that it decrypts old tickets, in seconds.
+  /// How long a key still decrypts old tickets after ``rotation``, in seconds.
   package static let grace: Int64 = 24 * 3600
 
   private let clock: @Sendable () -> Int64
@@ -48,7 +48,7 @@ package final class TicketKeys: Sendable {
     }
   }
 
-  /// Whether a key encrypts new tickets. A clock that was set back does not make it live longer.
+  /// Whether a key encrypts new tickets. A clock that was set back does not lengthen the time of a key.
   private static func isCurrent(_ key: Key, _ now: Int64) -> Bool { (0..<rotation).contains(now - key.madeAt) }
   private static func isAccepted(_ key: Key, _ now: Int64) -> Bool {
     (-rotation..<(rotation + grace)).contains(now - key.madeAt)

@@ -6,12 +6,13 @@ package enum DeliveryHead {
   /// Makes the head.
   /// - Parameters:
   ///   - creation: the creation request as it was received.
-  ///   - credentials: `Authorization` and `Cookie` of the latest request of the same user, which replace the creation's.
+  ///   - credentials: `Authorization` and `Cookie` of the latest request of the same user, which replace those of the creation
+  ///     request.
   ///   - id: the id of the upload, 32 hexadecimal digits.
   ///   - length: the length of the content in bytes.
-  ///   - contentType: `Content-Type`, which replaces the creation's; `nil`: keep that.
-  ///   - disposition: `Content-Disposition`, which replaces the creation's; `nil`: keep that.
-  /// - Returns: a head without hop-by-hop and upload fields. Its length is only in `framing`.
+  ///   - contentType: the `Content-Type` that replaces that of the creation request; `nil`: it is not replaced.
+  ///   - disposition: the `Content-Disposition` that replaces that of the creation request; `nil`: it is not replaced.
+  /// - Returns: a head without hop-by-hop and upload fields. The length of the content is in `framing` only, not in a field.
   package static func make(
     creation: RequestHead, credentials: Fields?, id: String, length: UInt64, contentType: [UInt8]?,
     disposition: [UInt8]?
@@ -24,7 +25,7 @@ package enum DeliveryHead {
     for name in consumed { head.fields.removeAll(name) }
     refresh(&head.fields, from: credentials)
     describe(&head.fields, contentType, disposition)
-    // These digest the content of a single message, and the creation need not have had all of the upload.
+    // These digests are of the content of one message, and the creation request may have had only a part of the upload.
     if creation.framing != .length(length) || isForm(contentType) {
       for name in [FieldName.contentDigest, .contentMD5] { head.fields.removeAll(name) }
     }
@@ -73,11 +74,11 @@ package enum DeliveryHead {
     if let contentType {
       fields.set(.contentType, contentType)
     } else if let type = fields.first(.contentType), MediaType.isOfProtocol(type) {
-      fields.removeAll(.contentType)  // tus-js-client, tus: it describes the protocol, not the content.
+      fields.removeAll(.contentType)  // The type describes the upload protocol, not the content.
     }
     if let disposition { fields.set(.contentDisposition, disposition) }
     guard isForm(contentType) else { return }
-    // These describe the file, but the content is a form with the file in it.
+    // These fields describe the file, but the content is a form with the file in it.
     for name in [FieldName.reprDigest, .digest, .contentMD5, .contentEncoding] { fields.removeAll(name) }
   }
 

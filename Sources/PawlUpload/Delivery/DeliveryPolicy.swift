@@ -5,17 +5,18 @@ package enum DeliveryPolicy {
 
   /// What a response of the origin means for the upload.
   package enum Verdict: Hashable, Sendable {
-    /// It is the final response of the upload.
+    /// The response is the final response of the upload.
     case answered
-    /// 401, 429, 503: passed on with `?0`, and the upload can be completed again.
+    /// The origin has not taken the upload (401, 429, 503). The response is passed on with `Upload-Complete: ?0`, and the client
+    /// can complete the upload again.
     case notConsumed
   }
 
-  /// What follows if the origin broke off without a complete response.
+  /// What follows if the connection to the origin ended without a complete response.
   package enum AfterBreak: Hashable, Sendable {
     /// Another attempt after ``backoff(attempt:)``.
     case again
-    /// No other attempt: the request may have taken effect, and the operator decides.
+    /// No other attempt, because the origin may have acted on the request. The operator decides.
     case unknown
   }
 
@@ -27,18 +28,19 @@ package enum DeliveryPolicy {
   }
 
   /// Whether a response with this status says that the origin took the upload: 2xx, and 303, which refers to the result (RFC 9110
-  /// §15.4.4). Such a response cannot be true before the complete request is sent, and does not count then.
+  /// §15.4.4). Such a response does not count if it comes before the complete request is sent, because it cannot be true then.
   package static func saysTaken(status: Int) -> Bool { (200..<300).contains(status) || status == 303 }
 
-  /// Returns the pause before another attempt after a response that did not consume the upload, if no client waits to make its own.
-  /// - Parameter retryAfter: the seconds of `Retry-After`; more than a day counts as a day.
-  /// - Returns: `nil`: only a client can change what is needed for the next attempt.
+  /// Returns the pause before another attempt after a response that did not consume the upload, if no client waits to complete the
+  /// upload itself.
+  /// - Parameter retryAfter: the seconds of `Retry-After`. Less than a minute counts as a minute, more than a day as a day.
+  /// - Returns: `nil`: there is no attempt without a client, because only a client can change what was wrong.
   package static func pauseWithoutClient(status: Int, retryAfter: Int64?) -> Duration? {
     guard status == 429 || status == 503 else { return nil }
     return .seconds(min(max(retryAfter ?? 0, 60), 86_400))
   }
 
-  /// Decides what follows a broken attempt.
+  /// Decides what follows an attempt that got no complete response.
   /// - Parameter sent: whether the last byte of the request may have reached the origin.
   package static func afterBreak(sent: Bool, _ delivery: Delivery) -> AfterBreak {
     sent && delivery == .atMostOnce ? .unknown : .again

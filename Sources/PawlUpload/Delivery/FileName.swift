@@ -1,12 +1,12 @@
 import PawlHTTP
 
-/// Makes file names that clients send harmless.
+/// Makes safe file names from the names that clients send.
 package enum FileName {
-  /// The most bytes of UTF-8, as in file systems.
+  /// The longest file name in bytes of UTF-8, as in most file systems.
   static let longest = 255
 
-  /// Returns the last path component, without control characters, as valid UTF-8 of at most 255 bytes that keeps its ending. `nil`:
-  /// what is left is no name of a file.
+  /// Returns the last path component, without control characters, as valid UTF-8 of at most 255 bytes. A longer name is shortened
+  /// before its ending (such as `.txt`). `nil`: what is left cannot be the name of a file.
   package static func safe(_ name: [UInt8]) -> [UInt8]? {
     let scalars = String(decoding: name, as: UTF8.self).unicodeScalars.filter { !isControl($0) }
     guard let last = scalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
@@ -15,8 +15,8 @@ package enum FileName {
     return shortened(Array(text.utf8))
   }
 
-  /// Whether it is a control character (C0, DEL, C1), or changes the direction of text, which could make `exe` look like another
-  /// ending.
+  /// Whether a character is a control character (C0, DEL, C1), a line separator, or one that changes the direction of text. A
+  /// change of direction could make `exe` look like another ending.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0...0x1f, 0x7f...0x9f, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true

@@ -1,5 +1,5 @@
-/// The template of a form field of a `multipart` delivery, `NAME=TEMPLATE` (`tus-form`). In it `{key}` stands for the value of that
-/// key in the upload's metadata, and `{{` for a brace.
+/// The template of a form field of a `multipart` delivery, `NAME=TEMPLATE` (`tus-form`). In the template, `{title}` is replaced by
+/// the value of the key `title` in the upload's metadata, and `{{` by `{`.
 package struct FormTemplate: Hashable, Sendable {
   private enum Piece: Hashable, Sendable {
     case text([UInt8])
@@ -9,7 +9,7 @@ package struct FormTemplate: Hashable, Sendable {
   package let name: [UInt8]
   private let pieces: [Piece]
 
-  /// Parses a template. `nil`: it has no name, or a brace is not closed or empty.
+  /// Parses a template. `nil`: there is no field name, a brace is not closed, or there is nothing between the braces.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let equals = bytes.firstIndex(of: 0x3d), equals > 0 else { return nil }
@@ -31,7 +31,7 @@ package struct FormTemplate: Hashable, Sendable {
     self.pieces = pieces + [.text(plain)]
   }
 
-  /// Returns the value of the field. A key that the metadata does not have is empty.
+  /// Returns the value of the field. A key that is not in the metadata is replaced by nothing.
   package func value(_ metadata: TusMetadata?) -> [UInt8] {
     var output: [UInt8] = []
     for piece in pieces {

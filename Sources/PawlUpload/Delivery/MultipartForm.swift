@@ -11,7 +11,7 @@ package struct MultipartForm: Hashable, Sendable {
   ///   - fileName: the name as the client sent it; `nil`: `blob`, as in browsers.
   ///   - mediaType: a valid value of `Content-Type`; `nil`: `application/octet-stream`.
   ///   - fields: parts that precede the file, in order.
-  ///   - boundary: 1 to 70 letters and digits, random: it must not occur in the content.
+  ///   - boundary: 1 to 70 letters and digits, random, because the boundary must not occur in the content.
   package init(
     field: [UInt8], fileName: [UInt8]?, mediaType: [UInt8]?, fields: [(name: [UInt8], value: [UInt8])] = [],
     boundary: [UInt8]
@@ -57,7 +57,7 @@ extension [UInt8] {
     }
   }
 
-  /// A copy with every CR, LF and CRLF as CRLF, as names and values of a form are sent.
+  /// A copy in which each line end (CR, LF or CRLF) is CRLF. Names and values of a form are sent this way.
   fileprivate var withLineEnds: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(count)

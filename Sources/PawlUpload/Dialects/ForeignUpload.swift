@@ -1,7 +1,7 @@
 import PawlHTTP
 
-/// Recognises uploads in protocols that pawl does not end: they are passed through unchanged (UploadProtocols, "Other upload
-/// protocols").
+/// Recognises uploads in protocols that pawl does not implement. Such requests are passed on unchanged (UploadProtocols, "Other
+/// upload protocols").
 enum ForeignUpload {
   static func isSpoken(_ head: RequestHead) -> Bool {
     if isWebSocket(head.fields) || head.method == .connect { return true }
@@ -20,7 +20,7 @@ enum ForeignUpload {
     fields.lines.contains { line in
       let value = fields.value(line)
       switch line.name {
-      // Partial PUT, Google, Graph, Cloudinary, nginx-upload-module, curl -C (RFC 9110 §14.5).
+      // Used by partial PUT (RFC 9110 §14.5), Google, Microsoft Graph, Cloudinary, nginx-upload-module and `curl -C`.
       case .contentRange: return true
       case .authorization: return isSigned(value)
       case .contentType: return isForeignType(value)
@@ -31,12 +31,12 @@ enum ForeignUpload {
     }
   }
 
-  /// Whether it is a signature of S3, which covers fields that pawl would change.
+  /// Whether `Authorization` has a signature of S3. The signature covers fields that pawl would change.
   private static func isSigned(_ authorization: Bytes) -> Bool {
     authorization.prefix(5).equalsIgnoringCase("AWS4-") || authorization.prefix(4).equalsIgnoringCase("AWS ")
   }
 
-  /// Whether it is a media type of gRPC streams, or of appends by SabreDAV.
+  /// Whether `Content-Type` is that of gRPC, or of appends in SabreDAV.
   private static func isForeignType(_ value: Bytes) -> Bool {
     let type = MediaType.essence(value)
     return type.prefix(16).equalsIgnoringCase("application/grpc")

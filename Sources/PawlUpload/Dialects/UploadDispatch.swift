@@ -1,13 +1,13 @@
 package import PawlHTTP
 
-/// Finds out what a request to a route with uploads is about, by the rules of (UploadProtocols, "Dispatch order").
+/// Decides which ``RequestKind`` a request to a route with uploads has (UploadProtocols, "Dispatch order").
 package enum UploadDispatch {
   package static func kind(of head: RequestHead, _ policy: DispatchPolicy) -> RequestKind {
     let path = RequestTarget.path(of: head.target)
     if path.starts(with: policy.uploadPrefix) {
       return resource(head, token: UploadToken(path.dropFirst(policy.uploadPrefix.count)), policy)
     }
-    // Most requests: they are not about uploads, whatever fields they carry.
+    // Most requests are GET or HEAD. They are not about uploads, whatever fields they have.
     if head.method.isRetrieval { return ForeignUpload.isWebSocket(head.fields) ? .foreign : .plain }
     if TusRequest.isSpoken(head), head.method != .options { return tusCreation(head) }
     if ForeignUpload.isSpoken(head) { return .foreign }
@@ -15,7 +15,7 @@ package enum UploadDispatch {
     return draftCreation(head, policy) ?? ordinary(head)
   }
 
-  /// Returns the kind of a request below the upload prefix, of which none is forwarded.
+  /// Returns the kind of a request below the upload prefix. Such requests are never forwarded.
   private static func resource(_ head: RequestHead, token: UploadToken?, _ policy: DispatchPolicy) -> RequestKind {
     let speech: UploadProtocol =
       TusRequest.isSpoken(head)
@@ -24,7 +24,7 @@ package enum UploadDispatch {
       let command = try command(head, speech)
       return .resource(token, command, speech)
     } catch {
-      // Where there is no upload, the response is 404, whatever the request is.
+      // Without a valid token there is no upload, so the response is 404, whatever the request is.
       return token == nil ? .resource(nil, .inspect, speech) : .refused(error, speech, onResource: token)
     }
   }
@@ -36,8 +36,8 @@ package enum UploadDispatch {
     }
   }
 
-  /// Returns the kind of a tus request to a target. Only POST creates an upload; another method is about an upload of the origin's
-  /// own.
+  /// Returns the kind of a tus request that is not below the upload prefix. Only POST creates an upload. Another method is about an
+  /// upload that the origin itself has created.
   private static func tusCreation(_ head: RequestHead) -> RequestKind {
     guard head.method == .post, !head.fields.contains(.xHTTPMethodOverride) else { return ordinary(head) }
     do {
@@ -47,7 +47,7 @@ package enum UploadDispatch {
     }
   }
 
-  /// Returns the kind of a creation in the drafts; `nil`: it is none.
+  /// Returns the kind of a creation in the drafts; `nil`: the request is not a creation.
   private static func draftCreation(_ head: RequestHead, _ policy: DispatchPolicy) -> RequestKind? {
     guard mayCreate(head), let version = InteropVersion.of(head.fields, allowsFinal: policy.allowsFinal),
       let completes = IETFRequest.completes(head.fields, version)
@@ -61,7 +61,8 @@ package enum UploadDispatch {
     }
   }
 
-  /// Whether the method allows a creation, which has content. A PATCH with an offset appends to an upload of the origin's own.
+  /// Whether the method allows a creation, which is a request with content. A PATCH with an offset appends to an upload that the
+  /// origin itself has created.
   private static func mayCreate(_ head: RequestHead) -> Bool {
     switch head.method {
     case .get, .head, .delete, .options, .trace, .connect: false
@@ -77,8 +78,8 @@ package enum UploadDispatch {
     head.fields.structuredBoolean(.incremental) == true ? .foreign : .plain
   }
 
-  /// Whether OPTIONS asks for the supported uploads. `OPTIONS *` has no target, and one with a completeness field has another
-  /// meaning (-05, -12).
+  /// Whether an OPTIONS request asks which uploads are supported. `OPTIONS *` names no resource, and an OPTIONS request with a
+  /// completeness field has another meaning (-05, -12).
   private static func isDiscovery(_ head: RequestHead) -> Bool {
     head.target.first == 0x2f && !head.fields.contains(.uploadComplete) && !head.fields.contains(.uploadIncomplete)
   }

@@ -3,21 +3,21 @@ package import PawlHTTP
 /// Makes all answers of pawl about an upload, and gives the origin's response the shape of the client's protocol. The caller adds
 /// fields of connection and framing, and omits the body for HEAD.
 package enum UploadReplies {
-  /// Makes the 104 with the upload's URL, which is sent before the content is read (UploadProtocols, "Creation"). Each creation
-  /// gets one. `nil`: the client would not understand it.
+  /// Makes the 104 with the upload's URL. It is sent for each creation, before the content is read (UploadProtocols, "Creation").
+  /// `nil`: the client would not understand a 104.
   package static func announcement(
     _ version: InteropVersion, location: [UInt8], limits: UploadLimits
   ) -> ResponseHead? {
     IETFDialect.announcement(version, location: location, limits: limits)
   }
 
-  /// Makes a 104 that tells how many bytes are durable. `nil`: the version knows a single 104 only.
+  /// Makes a 104 that tells how many bytes are durable. `nil`: the version has only the 104 with the upload's URL.
   package static func progress(_ version: InteropVersion, offset: UInt64) -> ResponseHead? {
     IETFDialect.progress(version, offset: offset)
   }
 
-  /// Makes an interim response that keeps a connection alive while the origin works: 104, or 102 in versions with a single 104.
-  /// `nil` in tus, whose clients expect no 1xx.
+  /// Makes an interim response that keeps a connection alive while the origin works: 104, or 102 in versions that have only the 104
+  /// with the upload's URL. `nil` in tus, whose clients expect no 1xx.
   package static func keepAlive(_ protocol: UploadProtocol, offset: UInt64) -> ResponseHead? {
     switch `protocol` {
     case .ietf(let version): IETFDialect.keepAlive(version, offset: offset)
@@ -45,7 +45,7 @@ package enum UploadReplies {
     }
   }
 
-  /// Answers HEAD, and GET if there is no response of the origin; in any phase.
+  /// Answers HEAD in any phase of the upload, and GET if there is no response of the origin.
   package static func status(
     _ protocol: UploadProtocol, _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
@@ -62,7 +62,7 @@ package enum UploadReplies {
     }
   }
 
-  /// - Parameter status: the facts of the upload that the request was about; `nil`: there is none.
+  /// - Parameter status: the facts of the upload that the request was about; `nil`: there is no such upload.
   package static func refusal(
     _ refusal: UploadRefusal, _ protocol: UploadProtocol, _ status: UploadFacts?, _ limits: UploadLimits
   ) -> UploadReply {
@@ -74,12 +74,12 @@ package enum UploadReplies {
 
   /// Returns the origin's response as the client gets it.
   /// - Parameters:
-  ///   - head: without hop-by-hop fields.
+  ///   - head: the head of the origin's response, without hop-by-hop fields.
   ///   - total: the length of the upload in bytes.
   ///   - location: the upload's URL if the request was its creation, else `nil`.
   ///   - consumed: `false` if the upload can be completed again (``DeliveryPolicy/verdict(status:)``).
   ///   - target: the target of the creation, to which references in the response are relative.
-  /// - Returns: the head, and whether the origin's content goes with it (`keepsBody`).
+  /// - Returns: the head, and whether the origin's content is sent with it (`keepsBody`).
   package static func answer(
     _ head: ResponseHead, _ protocol: UploadProtocol, total: UInt64, location: [UInt8]?, consumed: Bool,
     target: Bytes? = nil

@@ -7,7 +7,7 @@ struct ProblemDetails {
     case mismatchingOffset = "https://iana.org/assignments/http-problem-types#mismatching-upload-offset"
     case inconsistentLength = "https://iana.org/assignments/http-problem-types#inconsistent-upload-length"
     case completedUpload = "https://iana.org/assignments/http-problem-types#completed-upload"
-    /// No type of its own: the status is enough.
+    /// For problems without a registered type; the status says enough.
     case blank = "about:blank"
   }
 
@@ -17,7 +17,7 @@ struct ProblemDetails {
   var title: StaticSentence
   var status: Int
   var detail: StaticSentence?
-  /// Further members of the type, which are numbers of bytes.
+  /// Further members of the problem; their values are numbers of bytes.
   var numbers: [(name: String, value: UInt64)] = []
 
   /// The problem as JSON.

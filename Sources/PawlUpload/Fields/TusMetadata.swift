@@ -16,8 +16,8 @@ package struct TusMetadata: Hashable, Sendable {
   static let longest = 16 << 10
   static let mostPairs = 128
 
-  /// Parses pairs with commas between them: a key and, behind one space, its value in Base64. A value may be empty; its space may
-  /// be missing then. The whole field may be empty, too: tuspy sends it without any metadata.
+  /// Parses pairs that are separated by commas. A pair is a key, a space, and the value in Base64; if the value is empty, the space
+  /// may be missing. The complete field may be empty, too: the Python client tuspy sends an empty field if there is no metadata.
   /// - Throws: ``UploadRefusal/malformed(_:)``.
   package init(_ value: Bytes) throws(UploadRefusal) {
     guard value.count <= Self.longest else { throw .malformed("Upload-Metadata is too long.") }
@@ -33,8 +33,8 @@ package struct TusMetadata: Hashable, Sendable {
     (field, self.pairs) = (Array(value), pairs)
   }
 
-  /// Parses a pair. Blanks around it are ignored: joined lines have them (RFC 9110 §5.3). The blank behind a key without a value
-  /// may be one of them.
+  /// Parses a pair. Spaces and tabs around the pair are ignored, because there are spaces after the commas if several lines of the
+  /// field were joined (RFC 9110 §5.3). So the space after a key without a value is ignored, too.
   private static func pair(_ element: Bytes) throws(UploadRefusal) -> Pair {
     let parts = element.trimmed.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
     guard let key = parts.first, !key.isEmpty else { throw .malformed("A key of Upload-Metadata is empty.") }
@@ -48,7 +48,7 @@ package struct TusMetadata: Hashable, Sendable {
 
   package func value(_ key: String) -> [UInt8]? { pairs.first { $0.key.elementsEqual(key.utf8) }?.value }
 
-  /// The name of the file as the client sent it; ``FileName`` makes it harmless.
+  /// The name of the file as the client sent it; ``FileName`` makes a safe name from it.
   package var fileName: [UInt8]? { first(of: ["filename", "name", "fileName"]) }
 
   /// The media type of the file, if the client sent a valid one (RFC 9110 §8.3.1), so that it can be used in a field.

@@ -5,7 +5,7 @@ import RawStructuredFieldValues
 /// Parses `Content-Digest` and `Repr-Digest` (RFC 9530). The drafts name them up to -11; pawl checks them in every version
 /// (UploadProtocols, "Digests").
 extension RequestDigests {
-  /// The digests of a request in the drafts, of any version.
+  /// Reads the digests of a request in any version of the drafts.
   init(drafts head: RequestHead) {
     self.init()
     content = Self.claims(head.fields, .contentDigest)

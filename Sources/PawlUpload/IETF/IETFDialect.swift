@@ -1,8 +1,8 @@
 import PawlBase
 import PawlHTTP
 
-/// Makes answers in the resumable upload drafts: one behaviour for all versions, with the fields of each (UploadProtocols, "One
-/// behaviour for all versions").
+/// Makes answers in the resumable upload drafts. pawl behaves the same in all versions; the fields are those of each version
+/// (UploadProtocols, "One behaviour for all versions").
 enum IETFDialect {
   static func announcement(_ version: InteropVersion, location: [UInt8], limits: UploadLimits) -> ResponseHead? {
     guard version.allowsInterim else { return nil }
@@ -47,7 +47,7 @@ enum IETFDialect {
     guard status.phase.isLive else { return refusal(.gone, version, nil, limits) }
     var head = own(204, version, isComplete: isComplete(status, version))
     head.fields.append(offset: status.offset)
-    // Versions before 6 do not define it, but their clients read it nevertheless.
+    // Versions before 6 do not define `Upload-Length`, but their clients read it.
     if let length = status.length { head.fields.append(.uploadLength, length.decimal) }
     head.fields.append(limits, version)
     if status.phase == .answered, let origin = status.originStatus {
@@ -93,8 +93,9 @@ enum IETFDialect {
   static let acceptPatchField = Array("Accept-Patch".utf8)
   static let appendType = "application/partial-upload"
 
-  /// Returns the completeness for offset retrieval (UploadProtocols, "States"): `?0` until the origin has responded. Before -12
-  /// `?0` until that response was delivered to a client: one that reads `?1` would not ask for it any more.
+  /// Returns the completeness for offset retrieval (UploadProtocols, "States"). It is `?0` until the origin has responded, or the
+  /// outcome is unknown. In versions before -12 it is `?0` until the origin's response was delivered to a client, because a client
+  /// that reads `?1` would not ask for that response any more.
   private static func isComplete(_ status: UploadFacts, _ version: InteropVersion) -> Bool {
     switch status.phase {
     case .open, .complete, .forwarding, .sent, .invalid, .removed: false
@@ -113,7 +114,7 @@ enum IETFDialect {
 }
 
 extension UploadPhase {
-  /// Whether the upload is still there to be asked about.
+  /// Whether clients can still ask for the state of the upload.
   var isLive: Bool {
     switch self {
     case .open, .complete, .forwarding, .sent, .answered, .unknown: true
@@ -137,8 +138,8 @@ extension Fields {
     if version.hasLimits { append(.uploadLimit, limits.fieldValue(for: version)) }
   }
 
-  /// Sets the fields of every response of an upload's URL: the URL is a secret, and its responses are for its client only
-  /// (UploadProtocols, "Fields on upload responses").
+  /// Sets the fields that every response on an upload's URL needs, because the URL is a secret and its responses are for its client
+  /// only (UploadProtocols, "Fields on upload responses").
   mutating func shield() {
     set(.cacheControl, "no-store")
     removeAll { name, spelling, _ in

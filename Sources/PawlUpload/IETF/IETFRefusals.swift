@@ -16,7 +16,7 @@ extension IETFDialect {
     return UploadReply(head, body: problem.body)
   }
 
-  /// Whether the offset is told: it is a promise that the upload can go on from there.
+  /// Whether the response has the offset, which is a promise that the upload can be continued from there.
   private static func tellsOffset(_ refusal: UploadRefusal, _ status: UploadFacts) -> Bool {
     status.phase.isLive && refusal != .notFound && refusal != .gone && refusal != .tooLong
   }

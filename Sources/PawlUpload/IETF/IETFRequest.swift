@@ -56,8 +56,8 @@ enum IETFRequest {
     return append
   }
 
-  /// Returns whether an append completes the upload. Up to -05 the field may be missing from the last append. A field that is
-  /// present but invalid is refused in each version: a wrong guess could complete an upload too early.
+  /// Returns whether an append completes the upload. Up to -05 the completeness field may be missing from the last append. A field
+  /// that is present but invalid is refused in each version, because a wrong guess could complete an upload too early.
   private static func completesAppend(_ fields: Fields, _ version: InteropVersion) throws(UploadRefusal) -> Bool {
     if let completes = completes(fields, version) { return completes }
     guard version.appendMayOmitCompleteness, !fields.contains(version.completenessField),
@@ -69,7 +69,7 @@ enum IETFRequest {
     return true
   }
 
-  /// Returns the length of the upload as the request declares it: `Upload-Length`, or the end of the content that completes the
+  /// Returns the length of the upload as the request declares it: `Upload-Length`, or the end of the content if that completes the
   /// upload.
   private static func wholeLength(
     _ head: RequestHead, _ version: InteropVersion, offset: UInt64, completes: Bool
@@ -96,7 +96,7 @@ enum IETFRequest {
 }
 
 extension RequestHead {
-  /// The length of the content by its framing; `nil`: only the end of the content will show it.
+  /// The length of the content, as known from its framing; `nil`: the length is not known before the content ends.
   var contentLength: UInt64? {
     switch framing {
     case .none: 0

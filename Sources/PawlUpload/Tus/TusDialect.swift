@@ -6,8 +6,8 @@ enum TusDialect {
     "creation,creation-with-upload,creation-defer-length,expiration,checksum,checksum-trailer,termination,concatenation"
   static let checksumAlgorithms = "sha1,md5,crc32,sha256"
 
-  /// Answers a creation. If all bytes have arrived but the origin has not responded, no offset is told: a client would take offset
-  /// = length for success.
+  /// Answers a creation. If all bytes have arrived but the origin has not responded, the answer has no offset, because a client
+  /// takes an offset that equals the length for success.
   static func created(location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(201, "Created")
     head.fields.append(.location, location)
@@ -23,8 +23,8 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// Answers HEAD. A client takes offset = length for success: both are not told before the origin has responded, nor if it refused
-  /// the upload.
+  /// Answers HEAD. A client takes an offset that equals the length for success. So once all bytes have arrived, the answer has
+  /// offset and length only if the origin has accepted the upload, or if the upload is a part of a concatenation.
   static func status(_ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     switch status.phase {
     case .open: return found(status)
@@ -55,7 +55,7 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// Whether the offset is told. A concatenation has an offset only once it is complete (tus 1.0.0, concatenation).
+  /// Whether the answer has the offset. A concatenation has no offset before it is complete (tus 1.0.0, concatenation).
   private static func tellsOffset(_ status: UploadFacts) -> Bool {
     switch status.phase {
     case .open: !status.isConcatFinal
@@ -67,8 +67,8 @@ enum TusDialect {
 
   static func cancelled() -> UploadReply { UploadReply(own(204, "No Content")) }
 
-  /// Returns the origin's response in tus. 2xx and 3xx become 201 or 204, which tus clients understand, and GET returns the
-  /// response itself; others are passed on unchanged.
+  /// Returns the origin's response in tus. A 2xx or 3xx becomes 201 or 204, which tus clients understand; GET returns the original
+  /// response. Other responses keep their status and content.
   static func answer(
     _ answer: ResponseHead, total: UInt64, location: [UInt8]?, consumed: Bool
   ) -> (head: ResponseHead, keepsBody: Bool) {
@@ -85,7 +85,7 @@ enum TusDialect {
     return (head, false)
   }
 
-  /// Whether it is an upload field of the origin, which does not describe an upload of pawl.
+  /// Whether a field is an upload field of the origin, which does not describe an upload of pawl.
   private static func isOfUploads(_ name: FieldName, _ spelling: Bytes) -> Bool {
     switch name {
     case .uploadDraftInteropVersion, .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadLimit,
@@ -97,7 +97,7 @@ enum TusDialect {
     }
   }
 
-  /// Whether it describes the content, which is left out, or its location.
+  /// Whether a field describes the content, which is left out, or the location of the content.
   private static func describesContent(_ name: FieldName) -> Bool {
     switch name {
     case .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .contentRange,
@@ -119,7 +119,7 @@ enum TusDialect {
     return fields
   }
 
-  /// Answers OPTIONS on an upload's URL. With 200: old browsers do not accept 204 for a preflight.
+  /// Answers OPTIONS on an upload's URL. The status is 200, because old browsers do not accept 204 for a preflight.
   static func options(_ limits: UploadLimits) -> UploadReply {
     var head = own(200, "OK")
     head.fields.removeAll(.tusResumable)

@@ -47,7 +47,7 @@ extension TusDialect {
     }
   }
 
-  /// Whether the offset is told, at which a client that tries again goes on.
+  /// Whether the response has the offset, from which a client continues when it tries again.
   private static func tellsOffset(_ refusal: UploadRefusal) -> Bool {
     switch refusal {
     case .wrongOffset, .noSpace, .storage, .digestMismatch, .unknownDigest: true

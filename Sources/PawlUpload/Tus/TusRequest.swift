@@ -5,7 +5,7 @@ package enum TusRequest {
   package static func isSpoken(_ head: RequestHead) -> Bool { head.fields.contains(.tusResumable) }
 
   /// Returns the method of a request below the upload prefix: `X-HTTP-Method-Override` replaces POST if it names a method of tus.
-  /// Elsewhere it has no effect: rules about methods apply to the request line.
+  /// In other requests the field has no effect, so that rules about methods apply to the request line.
   package static func effectiveMethod(_ head: RequestHead) -> Method {
     guard head.method == .post, let name = head.fields.only(.xHTTPMethodOverride)?.trimmed else { return head.method }
     let method = Method(name)
@@ -15,7 +15,7 @@ package enum TusRequest {
     }
   }
 
-  /// Parses a POST to a target (tus 1.0.0, creation, creation-with-upload, creation-defer-length, concatenation).
+  /// Parses a POST that creates an upload (tus 1.0.0, creation, creation-with-upload, creation-defer-length, concatenation).
   package static func creation(_ head: RequestHead) throws(UploadRefusal) -> UploadCreation {
     try checkVersion(head)
     var creation = UploadCreation()
@@ -24,19 +24,20 @@ package enum TusRequest {
       .map { value throws(UploadRefusal) in try TusConcat(value) }
     creation.metadata = try head.fields.combined(.uploadMetadata)
       .map { value throws(UploadRefusal) in try TusMetadata(value.trimmed) }
-    // The field was empty: HEAD does not return it.
+    // The field was empty, so HEAD does not return it.
     if creation.metadata?.pairs.isEmpty == true { creation.metadata = nil }
     creation.length = try length(head)
     creation.isLengthDeferred = try defersLength(head)
     try checkLength(creation)
     guard creation.hasContent else { return creation }
-    // Type and checksum count only if there is content: clients send them on empty creations, too.
+    // The media type and the checksum are checked only if there is content, because clients also send them in creations without
+    // content.
     try checkMediaType(head)
     creation.digests = try RequestDigests(tus: head)
     return creation
   }
 
-  /// Returns the URLs of the parts of a concatenation; `nil`: the request is none.
+  /// Returns the URLs of the parts of a concatenation; `nil`: the request is not a concatenation.
   package static func parts(_ head: RequestHead) -> [[UInt8]]? {
     guard head.method == .post, isSpoken(head), let value = head.fields.only(.uploadConcat) else { return nil }
     do {
@@ -86,8 +87,8 @@ package enum TusRequest {
     }
   }
 
-  /// Checks the declared length: either a length or the promise to send it later; neither for a concatenation, whose parts have
-  /// known lengths.
+  /// Checks that the creation declares its length, or that the length comes later. A concatenation must declare neither, because
+  /// the lengths of its parts are known.
   private static func checkLength(_ creation: UploadCreation) throws(UploadRefusal) {
     if case .final = creation.concat {
       guard creation.length == nil, !creation.isLengthDeferred else {

@@ -7,7 +7,7 @@ package struct CORSPolicy: Hashable, Sendable {
     case off
     /// Every page, without credentials.
     case any
-    /// Pages of these origins, with credentials: `https://app.example`.
+    /// Pages of these web origins (such as `https://app.example`), with credentials.
     case origins([[UInt8]])
   }
 
@@ -31,13 +31,13 @@ package struct CORSPolicy: Hashable, Sendable {
     Tus-Checksum-Algorithm, Pawl-Origin-Status
     """
 
-  /// Whether a request, or the request that a preflight announces, is about an upload. Pages of other origins are allowed uploads
-  /// only, not all that the application does.
+  /// Whether a request, or the request that a preflight announces, is about an upload. Pages of other web origins may only upload,
+  /// not use the rest of the application.
   package static func isAboutUploads(_ request: Fields) -> Bool {
     let speaks = request.lines.contains { line in isUploadField(request.name(line)) }
     if speaks { return true }
     guard let asked = request.combined(named: "Access-Control-Request-Headers".utf8) else {
-      // A POST without further fields, as a form could send it.
+      // The preflight is for a POST without further fields, as a form could send it.
       return request.all(named: "Access-Control-Request-Method".utf8).contains { $0.trimmed.equals("POST") }
     }
     return asked.listElements.contains(where: isUploadField)
@@ -47,7 +47,8 @@ package struct CORSPolicy: Hashable, Sendable {
     name.prefix(7).equalsIgnoringCase("upload-") || name.equalsIgnoringCase("tus-resumable")
   }
 
-  /// Returns the fields that answer a preflight from an allowed origin; none if the request is not a preflight, or not allowed.
+  /// Returns the fields that answer a preflight from a page of an allowed web origin; none if the request is not a preflight, or
+  /// its web origin is not allowed.
   /// - Parameter request: the fields of an OPTIONS request.
   package func preflight(_ request: Fields) -> Fields {
     var fields = Fields()
@@ -67,7 +68,7 @@ package struct CORSPolicy: Hashable, Sendable {
     dress(&head, for: request)
   }
 
-  /// Adds the fields that a page needs in order to read a response; errors need them, too.
+  /// Adds the fields that a page needs in order to read a response. A page needs them to read errors, too.
   package func dress(_ head: inout ResponseHead, for request: Fields) {
     var fields = Fields()
     if let origin = origin(request) {
@@ -75,12 +76,12 @@ package struct CORSPolicy: Hashable, Sendable {
       fields.append(named: "Access-Control-Expose-Headers".utf8, Self.responseFields.utf8)
     }
     Self.merge(fields, into: &head.fields)
-    // Added to every response that would differ for another origin.
+    // Added to every response, because the response would be different for a page of another web origin.
     if case .origins = allowed, !Self.varies(head.fields) { head.fields.append(.vary, "Origin") }
   }
 
-  /// Adds CORS fields to those of a response. Lists are merged. If the response already says which origin it allows, that is kept:
-  /// with two such fields browsers refuse the response.
+  /// Adds CORS fields to those of a response. Lists are merged. If the response already names the web origin that it allows, that
+  /// field is kept, because browsers refuse a response with two such fields.
   package static func merge(_ added: Fields, into fields: inout Fields) {
     let decides = fields.contains(named: "Access-Control-Allow-Origin")
     for line in added.lines {
@@ -98,7 +99,7 @@ package struct CORSPolicy: Hashable, Sendable {
     }
   }
 
-  /// Returns `*`, or the request's origin if it is allowed.
+  /// Returns `*`, or the value of the request's `Origin` if that web origin is allowed.
   private func origin(_ request: Fields) -> Bytes? {
     switch allowed {
     case .off: return nil
@@ -124,7 +125,7 @@ package struct CORSPolicy: Hashable, Sendable {
       || name.equalsIgnoringCase("Access-Control-Expose-Headers")
   }
 
-  /// Returns the members of all lists that are tokens, each once, without regard to case.
+  /// Returns those members of all lists that are tokens. Members that differ only in case are returned once.
   private static func union(_ lists: [Bytes]) -> [UInt8] {
     var seen: Set<[UInt8]> = []
     var output: [UInt8] = []

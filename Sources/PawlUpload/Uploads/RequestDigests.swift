@@ -5,7 +5,7 @@ package import PawlHTTP
 package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   case sha256 = "sha-256", sha512 = "sha-512", sha1, md5, crc32
 
-  /// The number of bytes of a value. CRC-32 is a number in network byte order.
+  /// The number of bytes of a digest. CRC-32 is a number in network byte order.
   package var length: Int {
     switch self {
     case .sha256: 32
@@ -17,7 +17,7 @@ package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A digest that a client sent: an algorithm and the value.
+/// A digest that a client sent, with its algorithm.
 package struct DigestClaim: Hashable, Sendable {
   package var algorithm: DigestAlgorithm
   package var value: [UInt8]
@@ -29,9 +29,9 @@ package struct DigestClaim: Hashable, Sendable {
 package struct RequestDigests: Hashable, Sendable {
   /// The digests of this request's content: `Content-Digest` or tus `Upload-Checksum`.
   package var content: [DigestClaim] = []
-  /// Whether they come in the trailers, behind the content.
+  /// Whether the digests of the content come in the trailers, after the content.
   package var isInTrailer = false
-  /// The digests of the whole upload: `Repr-Digest`.
+  /// The digests of the complete upload: `Repr-Digest`.
   package var representation: [DigestClaim] = []
 
   package init() {}
@@ -84,7 +84,8 @@ package struct RequestDigests: Hashable, Sendable {
 }
 
 extension Fields {
-  /// Returns the value of a field that may have one line only, without blanks at its ends; `nil`: there is none.
+  /// Returns the value, without spaces and tabs at its ends, of a field that may have at most one line; `nil`: the field is
+  /// missing.
   /// - Throws: ``UploadRefusal/malformed(_:)`` with the sentence if there are several lines.
   func single(_ name: FieldName, _ sentence: StaticSentence) throws(UploadRefusal) -> Bytes? {
     guard count(of: name) <= 1 else { throw .malformed(sentence) }

@@ -10,7 +10,7 @@ package enum UploadProtocol: Hashable, Sendable {
 package struct UploadCreation: Hashable, Sendable {
   /// Whether the content completes the upload (drafts). `false` in tus, where an upload is complete when its length is reached.
   package var completes = false
-  /// The length of the whole upload in bytes, if declared in any way.
+  /// The length of the complete upload in bytes, if declared in any way.
   package var length: UInt64?
   /// The length of this request's content in bytes; `nil`: chunked.
   package var contentLength: UInt64?
@@ -28,7 +28,7 @@ package struct UploadCreation: Hashable, Sendable {
 package struct UploadAppend: Hashable, Sendable {
   package var offset: UInt64
   package var completes = false
-  /// The length of the whole upload in bytes, as this request declares it.
+  /// The length of the complete upload in bytes, as this request declares it.
   package var length: UInt64?
   /// The length of this request's content in bytes; `nil`: chunked.
   package var contentLength: UInt64?
@@ -40,9 +40,9 @@ package struct UploadAppend: Hashable, Sendable {
 
 /// A parsed request to an upload's URL.
 package enum UploadCommand: Hashable, Sendable {
-  /// The state of the upload is asked for: HEAD, and GET in the drafts.
+  /// A request for the state of the upload: HEAD, and GET in the drafts.
   case inspect
-  /// The origin's response is asked for: GET in tus.
+  /// A request for the origin's response: GET in tus.
   case readAnswer
   case append(UploadAppend)
   case cancel
@@ -51,14 +51,14 @@ package enum UploadCommand: Hashable, Sendable {
 
 /// The kind of a request to a route with uploads (UploadProtocols, "Dispatch order").
 package enum RequestKind: Sendable {
-  /// Not about an upload: handled as without uploads.
+  /// Not about an upload; handled as on a route without uploads.
   case plain
   /// An upload in another protocol: forwarded unchanged, never spooled.
   case foreign
   /// A creation that is complete and smaller than `min-resumable`: forwarded without upload fields.
   case small
   case creation(UploadCreation, UploadProtocol)
-  /// A request below the upload prefix; without a token there is no such upload.
+  /// A request below the upload prefix. If the token is `nil`, there is no such upload.
   case resource(UploadToken?, UploadCommand, UploadProtocol)
   case refused(UploadRefusal, UploadProtocol, onResource: UploadToken?)
   /// OPTIONS on a target: answered together with the origin's response.

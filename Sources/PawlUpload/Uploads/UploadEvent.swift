@@ -1,38 +1,38 @@
 /// The events that may change the phase of an upload.
 package enum UploadEvent: Hashable, Sendable, CaseIterable {
-  /// All its bytes have arrived and are durable.
+  /// All bytes of the upload have arrived and are durable.
   case completed
   /// A delivery attempt begins.
   case attemptBegan
-  /// It is recorded that its last byte may be sent to the origin.
+  /// The catalogue has recorded that the last byte may be sent to the origin.
   case requestSent
-  /// The attempt failed: the origin does not have the upload, or is allowed to get it twice.
+  /// The attempt failed, and the origin does not have the upload, or is allowed to get it twice.
   case attemptFailed
-  /// The origin does not have the upload, which is recorded before a client is told.
+  /// The origin does not have the upload. This is recorded before a client is told.
   case cameBack
   /// The origin's final response came.
   case answered
-  /// No response came that counts.
+  /// No response came, or none that counts.
   case outcomeLost
   /// The operator orders to send an `unknown` upload again.
   case resendOrdered
-  /// Its content is too long, or does not match its digest.
+  /// The content is too long, or does not match its digest.
   case invalidated
-  /// The client or the operator removes it.
+  /// The client or the operator removes the upload.
   case removed
-  /// It has expired.
+  /// The upload has expired.
   case expired
-  /// It is over, and its room is needed for other uploads.
+  /// The upload is answered or invalid, and its space is needed for other uploads.
   case crowdedOut
-  /// Its creation failed, before a client was told of it.
+  /// The creation failed before a client was told of the upload.
   case undone
-  /// All its bytes were found at the start.
+  /// All bytes of the upload were found when pawl started.
   case foundWhole
-  /// Its file was found missing or too short at the start.
+  /// The file of the upload was found missing or too short when pawl started.
   case fileLost
-  /// The operator orders to send it again while no server runs; an attempt under way has ended with the server.
+  /// The operator orders to send the upload again while no server runs. An attempt that was under way has ended with the server.
   case resendOrderedAtRest
-  /// The operator removes it while no server runs.
+  /// The operator removes the upload while no server runs.
   case removedAtRest
 }
 
@@ -41,7 +41,7 @@ package enum UploadStep: Hashable, Sendable {
   case to(UploadPhase)
   /// No effect: another event came first, or the phase does not allow it.
   case refused
-  /// No effect: the event cannot happen in this phase, and is a mistake in pawl.
+  /// No effect. The event cannot happen in this phase; if it does, there is a mistake in pawl.
   case impossible
 }
 
@@ -78,6 +78,7 @@ extension UploadPhase {
     known.contains(self) ? .to(phase) : foreign.contains(self) ? .impossible : .refused
   }
 
-  /// The phase as it is recorded: an attempt that ends with the process is repeated.
+  /// The phase as it is recorded. ``forwarding`` is recorded as ``complete``, so that an attempt that ends with the process is
+  /// repeated.
   package var recorded: Self { self == .forwarding ? .complete : self }
 }

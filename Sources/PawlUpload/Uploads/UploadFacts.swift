@@ -2,7 +2,7 @@
 package struct UploadFacts: Hashable, Sendable {
   /// The number of durable bytes, which clients may be told.
   package var offset: UInt64
-  /// The length of the whole upload in bytes, once declared.
+  /// The length of the complete upload in bytes; `nil`: not declared yet.
   package var length: UInt64?
   package var phase: UploadPhase
   /// Whether the origin's response was delivered to a client completely.

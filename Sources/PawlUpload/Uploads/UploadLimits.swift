@@ -2,9 +2,9 @@ import PawlBase
 
 /// The limits that a client is told (`Upload-Limit`, `Tus-Max-Size`).
 package struct UploadLimits: Hashable, Sendable {
-  /// The most bytes of a whole upload; `nil`: no limit is told.
+  /// The most bytes of an upload; `nil`: clients are told no limit.
   package var maxSize: UInt64?
-  /// A number of bytes; a smaller upload whose length is known is an ordinary request.
+  /// The least bytes of a resumable upload. A smaller upload whose length is known is an ordinary request.
   package var minSize: UInt64
   /// The seconds that are left for this upload.
   package var maxAge: Int64?
@@ -14,7 +14,7 @@ package struct UploadLimits: Hashable, Sendable {
   }
 
   /// Returns the value of `Upload-Limit`: `max-size=5, min-size=1, max-age=60` (UploadProtocols, "Limits"). Never empty, since a
-  /// dictionary must not be empty. Clients of -04 and -05 get the lifetime also as `expires`, and ignore the other key.
+  /// dictionary must not be empty. Clients of -04 and -05 get the lifetime also as `expires`, and ignore `max-age`.
   package func fieldValue(for version: InteropVersion) -> [UInt8] {
     var members: [(StaticString, UInt64)] = []
     if let maxSize { members.append(("max-size", maxSize)) }

@@ -7,7 +7,8 @@ import PawlUpload
 
 /// The database `uploads.sqlite`: its tables, how it is opened, and how rows are read.
 enum UploadCatalogue {
-  /// The version of the tables. A spool of another version is not opened, and not replaced: its uploads may be the only copies.
+  /// The version of the tables. A spool of another version is not opened, and not replaced, because its uploads may be the only
+  /// copies.
   static let version: Int64 = 1
 
   static func path(in directory: String) -> String { directory + "/uploads.sqlite" }
@@ -29,8 +30,8 @@ enum UploadCatalogue {
     CREATE INDEX uploads_by_creation ON uploads(created_at);
     """
 
-  /// Opens the catalogue. A corrupt catalogue is moved aside together with the bodies, so that the operator can still save what is
-  /// in them. Bodies without a catalogue are moved aside, too.
+  /// Opens the catalogue. A corrupt catalogue is moved aside together with the bodies, so that the operator can still save the
+  /// uploads. Bodies without a catalogue are moved aside, too.
   static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Database {
     let mark = BrokenCatalogue.mark(in: directory)
     if Files.exists(mark) {
@@ -52,7 +53,8 @@ enum UploadCatalogue {
 
   private static func load(_ directory: String) throws(StoreError) -> Database {
     let path = path(in: directory)
-    // SQLite makes its files 0644 less the umask: the -wal and -shm files take the mode of the first.
+    // SQLite would create the file with mode 0644 less the umask, so it is created here with 0600. The `-wal` and `-shm` files get
+    // the same mode.
     close(try Files.open(path, O_RDWR | O_CREAT))
     let database = try Database(path: path, isReader: false)
     if try CatalogueSchema.prepare(database, tables: tables, version: version) { try Files.syncDirectory(directory) }
@@ -77,7 +79,7 @@ enum UploadCatalogue {
   }
 
   /// Moves the bodies aside.
-  /// - Returns: the path where they are now.
+  /// - Returns: the new path of the directory with the bodies.
   private static func moveBodiesAside(_ directory: String, from first: Int) throws(StoreError) -> String {
     let bodies = directory + "/bodies"
     var number = first
@@ -88,7 +90,7 @@ enum UploadCatalogue {
 
   // MARK: Rows
 
-  /// An upload as it is recorded in the catalogue; tombstones have no `origin`.
+  /// An upload as it is recorded in the catalogue; tombstones (the rows of removed uploads) have no `origin`.
   struct Recorded {
     var id: UploadID
     var origin: UploadOrigin?

@@ -5,14 +5,15 @@ import PawlUpload
 /// The columns of an upload's row that change.
 package struct UploadRow: Sendable, Equatable {
   private(set) var phase: UploadPhase
-  /// Bytes that count: they were synced before they were recorded.
+  /// The number of bytes that count. They were synced before the number was recorded.
   var offset: UInt64 = 0
-  /// The offset behind which bytes are being verified: after a crash these do not count. `nil`: none are.
+  /// The offset after which bytes are being verified. After a crash these bytes do not count. `nil`: no bytes are being verified.
   var verifying: UInt64?
   var length: UInt64?
-  /// The length at which the last request completes the upload, if all its bytes come; `nil`: it does not complete it.
+  /// The length at which the last request that appends completes the upload, if all bytes of the request come; `nil`: that request
+  /// does not complete the upload.
   var finalAt: UInt64?
-  /// When the last byte came; wall clock, seconds since 1970, as are all times here.
+  /// When the last byte came; wall clock, seconds since 1970, like all times in this row.
   var lastByteAt: Int64
   /// When the phase changed.
   var changedAt: Int64
@@ -21,9 +22,9 @@ package struct UploadRow: Sendable, Equatable {
   var lastError: String?
   var nextAttempt: Int64?
   var giveUpAt: Int64?
-  /// When the upload is to be collected, as known when the row was recorded.
+  /// When the upload expires, as known when the row was recorded.
   var expires: Int64?
-  /// When an answered upload is forgotten.
+  /// When an answered upload expires.
   var answerUntil: Int64?
   var originStatus: Int64?
   var isAnswerDelivered = false
@@ -69,7 +70,7 @@ package enum UploadChange: Sendable {
   case answer(UploadID, UploadAnswer)
   /// Removes what was only needed to deliver the upload.
   case slim(UploadID, UploadOrigin)
-  /// Removes all but the id and the phase: the row becomes a tombstone.
+  /// Removes all but the id and the phase, so that the row becomes a tombstone.
   case strip(UploadID)
   case forget(UploadID)
   case orderResult(Int64, String)
@@ -103,7 +104,7 @@ package enum UploadChange: Sendable {
     }
   }
 
-  /// Writes a row in one statement: to insert it and then fill it would cost twice as much.
+  /// Writes a row in one statement, because inserting the row and then filling it would cost twice as much.
   private static func insert(_ entry: UploadEntry, into database: Database) throws(StoreError) {
     let (origin, head) = (entry.origin, entry.origin.head)
     let fixed: [SQLValue] = [
@@ -153,7 +154,7 @@ package struct UploadChanges: RowChanges {
     for change in list { try change.apply(to: database) }
   }
 
-  /// Keeps only the last row and the last answer of each upload: each contains all of it.
+  /// Keeps only the last row and the last answer of each upload: each replaces the earlier ones completely.
   package func compacted(before later: inout Set<RowSubject>) -> UploadChanges {
     let kept = list.reversed().filter { change in
       switch change {

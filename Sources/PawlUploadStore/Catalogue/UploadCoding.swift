@@ -4,9 +4,9 @@ import PawlHTTP
 /// Encodes an ``UploadOrigin`` as bytes for the catalogue.
 extension UploadOrigin {
   private static let formatVersion: UInt8 = 3
-  /// The format without the path below which the upload's URL was given out, and without its largest size.
+  /// The older format, without ``prefix`` and ``largest``.
   private static let versionWithoutPrefix: UInt8 = 2
-  /// The format that also lacks the parts of a concatenation.
+  /// The oldest format, which also lacks ``parts``.
   private static let versionWithoutParts: UInt8 = 1
 
   func serialize() -> [UInt8] {
@@ -43,7 +43,7 @@ extension UploadOrigin {
     return output
   }
 
-  /// Decodes what ``serialize()`` wrote. `nil`: the bytes are of an unknown version, cut, or have more behind them.
+  /// Decodes what ``serialize()`` wrote. `nil`: the bytes have an unknown version, are incomplete, or are followed by other bytes.
   init?(serialized: [UInt8]) {
     var reader = ByteReader(rest: serialized[...])
     guard let version = reader.byte(), (Self.versionWithoutParts...Self.formatVersion).contains(version),
@@ -66,7 +66,7 @@ extension UploadOrigin {
   }
 }
 
-/// A string that may be missing. That is different from a malformed one.
+/// A decoded string that may be missing. A missing string is valid; a malformed one is not.
 private struct OptionalText { let text: [UInt8]? }
 
 extension ByteReader {

@@ -11,16 +11,16 @@ package struct UploadOrder: Hashable, Sendable {
   package let kind: Kind
 }
 
-/// Gives orders of the command line: through the catalogue to the server that has the spool open, or directly to the spool if no
-/// server runs.
+/// Gives orders from the command line. The server that has the spool open gets an order through the catalogue; if no server runs,
+/// the order is carried out directly.
 package enum UploadOrders {
   package enum Outcome: Hashable, Sendable {
     case done
     /// There is no such upload.
     case unknownUpload
-    /// The phase of the upload does not allow it; the text is that phase.
+    /// The phase of the upload does not allow the order; the text is the phase.
     case refused(String)
-    /// A server has the spool open, and did not report in time: the order may still be carried out.
+    /// A server has the spool open, and did not report in time. The order may still be carried out.
     case noAnswer
   }
 
@@ -43,7 +43,7 @@ package enum UploadOrders {
     }
   }
 
-  /// Carries out an order under the directory lock: no server runs, and none can start meanwhile.
+  /// Carries out an order while this process holds the directory lock, so no server runs, and none can start meanwhile.
   private static func carryOut(_ kind: UploadOrder.Kind, _ id: UploadID, _ path: String) throws(StoreError) -> Outcome {
     let database = try Database(path: UploadCatalogue.path(in: path), isReader: false)
     try database.execute("PRAGMA synchronous = FULL")

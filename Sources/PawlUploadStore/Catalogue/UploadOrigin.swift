@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// The facts of an upload that never change: where it comes from and where it goes.
+/// The facts of an upload that never change: its creation request, and the client and user that have sent it.
 package struct UploadOrigin: Sendable, Equatable {
   /// The role of an upload in a tus concatenation.
   package enum Concatenation: Int64, Hashable, Sendable { case none = 0, partial = 1, final = 2 }
@@ -12,21 +12,22 @@ package struct UploadOrigin: Sendable, Equatable {
   package var peerIsTrusted: Bool
   /// The port of the listener.
   package var port: UInt16
-  /// The user whose requests may go on with the upload; empty: anyone who knows the URL.
+  /// The user whose requests may continue the upload; empty: anyone who knows the URL.
   package var owner: [UInt8]
   /// The client whose limits the upload counts against.
   package var client: [UInt8]
   package var isTus: Bool
-  /// `Upload-Metadata` as it was given.
+  /// `Upload-Metadata` as the client sent it.
   package var metadata: [UInt8]?
-  /// `Upload-Concat` as it was given.
+  /// `Upload-Concat` as the client sent it.
   package var concat: [UInt8]?
   package var concatenation: Concatenation
-  /// The uploads that it was concatenated from.
+  /// The parts that the upload was concatenated from.
   package var parts: [UploadID] = []
-  /// The path below which its URL was given out; begins and ends with `/`. `nil`: recorded by a version without this.
+  /// The path below which the upload's URL was made; begins and ends with `/`. `nil`: the upload was recorded by a version of pawl
+  /// without this property.
   package var prefix: [UInt8]?
-  /// The most bytes that it may have, as announced at its creation; 0: not known. Recorded together with ``prefix`` only.
+  /// The most bytes that the upload may have, as announced at its creation; 0: not known. Recorded only together with ``prefix``.
   package var largest: UInt64 = 0
 
   package init(
@@ -47,11 +48,11 @@ package struct UploadAnswer: Sendable, Equatable {
   package var reason: [UInt8]
   package var fields: Fields
   package var body: [UInt8]
-  /// Whether the body was longer than what is kept.
+  /// Whether the response's content was longer than ``body``.
   package var isTruncated: Bool
-  /// When it came; wall clock, seconds since 1970.
+  /// When the response came; wall clock, seconds since 1970.
   package var at: Int64
-  /// How long it can be asked for again.
+  /// How long after ``at`` clients can ask for the response.
   package var keepFor: Duration
 
   package init(
@@ -63,7 +64,7 @@ package struct UploadAnswer: Sendable, Equatable {
   }
 }
 
-/// A response that did not consume the upload (401, 429, 503), and the number of its attempt. In memory only.
+/// A response that did not consume the upload (401, 429, 503), and the number of the delivery attempt. Kept in memory only.
 package struct UploadLastRefusal: Sendable, Equatable {
   package var attempt: Int
   package var answer: UploadAnswer

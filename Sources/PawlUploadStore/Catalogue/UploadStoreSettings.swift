@@ -7,25 +7,26 @@ package typealias UploadID = ObjectID
 package struct UploadStoreSettings: Sendable {
   /// `[spool:NAME]`.
   package var name: String
-  /// The spool's own directory; made when missing.
+  /// The spool's own directory; created if it is missing.
   package var path: String
-  /// Bytes for all uploads; `nil`: 10 % of the file system, 1 GiB at the least.
+  /// Bytes for all uploads; `nil`: 10 % of the file system, but at least 1 GiB.
   package var maxSize: UInt64?
   /// Bytes left free on the file system for its other users; `nil`: ``reserve`` or 5 % of the file system, whichever is less.
   package var minFree: UInt64?
-  /// The time after its last byte after which an incomplete upload is collected.
+  /// How long after its last byte an incomplete upload is removed.
   package var expireAfter: Duration
-  /// The time after its creation after which an incomplete upload is collected.
+  /// How long after its creation an incomplete upload is removed.
   package var maxAge: Duration
-  /// `durability = data`: an offset is told only after its bytes are synced.
+  /// Whether clients are told an offset only after its bytes are synced (`durability = data`).
   package var isDurable: Bool
   /// The most open uploads of one client.
   package var maxUploadsPerClient: Int
   /// Percent of the spool that one client may use.
   package var maxSharePerClient: Int
-  /// The most answered uploads that are remembered. Beyond that the oldest are removed, those whose answer was delivered first.
+  /// The most answered uploads that are remembered. If there are more, the oldest are removed; uploads whose answer was delivered
+  /// are removed before the others.
   package var maxAnswered = 50_000
-  /// The most bytes of memory for answered uploads, without their answers; a quarter of it for one client.
+  /// The most bytes of memory for answered uploads, without their answers; at most a quarter of it for one client.
   package var maxAnsweredMemory: UInt64 = 64 << 20
   /// Whether the records of uploads (``UploadRecord``) count against the limits of their client and of the spool.
   package var countsRecords = true
@@ -51,9 +52,9 @@ package struct UploadStoreSettings: Sendable {
 
 /// Why a spool takes no new upload.
 package enum UploadStoreRefusal: Error, Hashable, Sendable {
-  /// There is no room now.
+  /// There is no space now.
   case full
-  /// Larger than the spool ever takes from one client.
+  /// The upload is larger than the spool, or than the share of one client.
   case tooLarge
   case tooManyUploads
   /// This client has used up its share of the spool.

@@ -6,7 +6,7 @@ package import PawlUpload
 package struct UploadSummary: Hashable, Sendable {
   package var id: UploadID
   package var phase: UploadPhase
-  /// Recorded bytes.
+  /// The recorded number of bytes.
   package var offset: UInt64
   package var length: UInt64?
   package var method: [UInt8]
@@ -15,12 +15,12 @@ package struct UploadSummary: Hashable, Sendable {
   package var target: [UInt8]
   package var clientAddress: [UInt8]
   package var isTus: Bool
-  /// When it was created; wall clock, seconds since 1970, as are all times here.
+  /// When the upload was created; wall clock, seconds since 1970, like all times here.
   package var createdAt: Int64
   package var lastByteAt: Int64
-  /// When it is to be collected, as known when it was last recorded.
+  /// When the upload expires, as known when its row was last recorded.
   package var expires: Int64?
-  /// The number of delivery attempts, with the one under way.
+  /// The number of delivery attempts, including the one under way.
   package var attempts: Int
   package var lastError: String?
   package var nextAttempt: Int64?
@@ -44,16 +44,16 @@ package struct UploadSummary: Hashable, Sendable {
   }
 }
 
-/// Reads a spool's catalogue beside a running server. Blocking.
+/// Reads a spool's catalogue, also while a server has the spool open. Blocking.
 package enum UploadCatalogueReading {
   /// Returns all uploads in the order of their creation, without tombstones.
-  /// - Parameter path: the spool's directory; one without a catalogue has no uploads.
-  /// - Throws: also if there is no such directory, or it cannot be read.
+  /// - Parameter path: the spool's directory. A directory without a catalogue has no uploads.
+  /// - Throws: an error also if the directory does not exist or cannot be read.
   package static func list(_ path: String) throws(StoreError) -> [UploadSummary] {
     try read(path, "phase <> \(UploadPhase.removed.rawValue)", [])
   }
 
-  /// Whether there is no such directory; also `false` if that cannot be found out.
+  /// Whether it is certain that there is no such directory; `false` if this cannot be found out.
   package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && pawl_errno() == ENOENT }
 
   /// Whether a spool still has uploads, without tombstones.

@@ -2,18 +2,19 @@ import PawlBase
 package import PawlDisk
 import PawlLoop
 
-/// The budget for bytes that wait on disk on their way to a client or an origin: part of a spool's budget or, without a spool, a
-/// budget of their directory. Each client has its share. Any thread.
+/// The budget for bytes that are buffered on disk on their way to a client or an origin. It is a part of a spool's budget or,
+/// without a spool, a budget for one directory. Each client has its share. May be used on any thread.
 package final class BufferBudget: Sendable {
-  /// For a directory without a spool: the percentage of its file system, and the percentage of that for one client.
+  /// For a directory without a spool: the percentage of its file system that may be used, and the percentage of those bytes for one
+  /// client.
   private static let part: UInt64 = 10
   private static let share = 25
   private let budget: UploadBudget
 
-  /// The budget of a spool.
+  /// Uses the budget of a spool.
   package init(of store: UploadStore) { budget = store.core.budget }
 
-  /// A budget for a directory without a spool, which is made if it is missing. Blocking.
+  /// Makes a budget for a directory without a spool. Creates the directory if it is missing. Blocking.
   package init(directory: String) throws(StoreError) {
     try Files.makeDirectories(directory)
     let space = try Files.space(of: directory)
@@ -23,14 +24,14 @@ package final class BufferBudget: Sendable {
     budget = UploadBudget(disk, sharePercent: Self.share, openLimit: 0)
   }
 
-  /// Makes the account for one transfer of this client; no room is taken yet.
+  /// Makes the account for one transfer of this client; no space is taken yet.
   package func makeRoom(for client: [UInt8]) -> BufferRoom { BufferRoom(budget, client) }
 
-  /// All bytes that are taken.
+  /// All bytes that the budget counts as used.
   package var usedBytes: UInt64 { budget.disk.used }
 }
 
-/// The room that one transfer has taken; it is given back when this is deallocated.
+/// The space that one transfer has taken. It is given back when this object is deallocated.
 package final class BufferRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]
@@ -44,7 +45,7 @@ package final class BufferRoom: Sendable {
     budget.forget(client, bytes)
   }
 
-  /// Takes room for `bytes` more. `false`: the client's share, `max-size` or `min-free` leave no room for them.
+  /// Takes space for `bytes` more bytes. `false`: the client's share, `max-size` or `min-free` leave no space for them.
   package func grow(by bytes: UInt64) -> Bool {
     let granted = budget.promise(client, upTo: bytes)
     guard granted == bytes else {

@@ -40,7 +40,7 @@ package enum FormerSpools {
       maxAge: .seconds(Int64(clamping: maxAge)))
   }
 
-  /// Writes the list. Blocking; it is synced when this returns.
+  /// Writes the list. Blocking; the list is synced when this returns.
   package static func write(_ entries: [Entry], in stateDirectory: String) throws(StoreError) {
     let path = file(in: stateDirectory)
     guard try read(in: stateDirectory) != entries else { return }

@@ -2,8 +2,9 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Room in the spool for content that is not a resumable upload: ordinary requests that are spooled first, and responses too long
-/// to be kept. It counts against the spool and the client's share, and is given back when this is deallocated. Any thread.
+/// Space in the spool for content that is not a resumable upload: ordinary requests that are spooled first, and responses too long
+/// to be kept. The space counts against the spool and the client's share, and is given back when this object is deallocated. May be
+/// used on any thread.
 package final class SpoolRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]
@@ -18,7 +19,8 @@ package final class SpoolRoom: Sendable {
 
   deinit { budget.forget(client, taken.withLock { $0 }) }
 
-  /// Takes room for `bytes` more. Returns `nil`, or why not: ``UploadStoreRefusal/full``, ``UploadStoreRefusal/clientShare``.
+  /// Takes space for `bytes` more bytes. Returns `nil`, or why there is no space: ``UploadStoreRefusal/full``,
+  /// ``UploadStoreRefusal/clientShare``.
   package func grow(by bytes: UInt64) -> UploadStoreRefusal? {
     if let refusal = budget.take(client, bytes) { return refusal }
     charge.grow(bytes)
@@ -28,7 +30,7 @@ package final class SpoolRoom: Sendable {
 }
 
 extension UploadStore {
-  /// Makes the account for one content; no room is taken yet.
-  /// - Parameter client: the client whose share it counts against (``UploadOrigin/client``); empty: none.
+  /// Makes the account for the content of one message; no space is taken yet.
+  /// - Parameter client: the client whose share the space counts against (``UploadOrigin/client``); empty: no client.
   package func makeRoom(for client: [UInt8]) -> SpoolRoom { SpoolRoom(core.budget, client) }
 }

@@ -4,29 +4,29 @@ import PawlDisk
 import PawlHTTP
 import PawlLoop
 
-/// The time during which no pawl had a spool open. It does not count for the times in which an upload can be delivered, and its
-/// answer be asked for: both are put off by it.
+/// The time during which no pawl process had a spool open. The times at which an upload is given up, or its answer is forgotten,
+/// are put off by this time.
 ///
-/// A file in the spool has the last time at which pawl ran. It is written every few seconds without a sync, so a crash makes the
-/// absence seem a little longer.
+/// A file in the spool contains the last time at which pawl ran. It is written every few seconds without a sync, so a crash makes
+/// the absence seem a little longer.
 enum UploadAbsence {
   private static let digitCount = 20
 
   private static func path(in directory: String) -> String { directory + "/alive" }
 
-  /// Writes that pawl runs now.
-  /// - Parameter time: wall seconds.
+  /// Writes the present time, at which pawl runs.
+  /// - Parameter time: wall clock, seconds since 1970.
   static func end(in directory: String, at time: Int64) throws(StoreError) {
     let path = path(in: directory)
     let file = OwnedDescriptor(adopting: try Files.open(path, O_WRONLY | O_CREAT))
-    // Always of the same length, so that nothing of an older text is left.
+    // The text always has the same length, so that nothing of an older text is left.
     var text: [UInt8] = []
     text.append(decimal: UInt64(max(0, time)), width: digitCount)
     guard pwrite(file.raw, text, text.count, 0) == text.count else { throw Files.failure("pwrite", path) }
   }
 
-  /// Returns the seconds since pawl last ran with this spool; 0: not known.
-  /// - Parameter now: wall seconds.
+  /// Returns the seconds since a pawl process last had this spool open; 0: not known.
+  /// - Parameter now: wall clock, seconds since 1970.
   static func length(in directory: String, now: Int64) -> Int64 {
     let path = path(in: directory)
     guard Files.exists(path) else { return 0 }

@@ -8,9 +8,9 @@ extension UploadStore {
 
   /// Creates an upload without bytes.
   /// - Parameters:
-  ///   - finalAt: the length at which the creation request completes the upload; `nil`: it does not.
-  ///   - durably: whether the upload survives a power cut when `then` runs (needed for a 201); `false`: only `kill -9` (enough for
-  ///     a 104).
+  ///   - finalAt: the length at which the creation request completes the upload; `nil`: the request does not complete it.
+  ///   - durably: whether the upload has to survive a power cut when `then` runs (needed for a 201). `false`: it has to survive
+  ///     `kill -9` only (enough for a 104).
   package func create(
     _ id: UploadID, _ origin: UploadOrigin, length: UInt64?, finalAt: UInt64?, durably: Bool, on loop: EventLoop,
     then: @escaping (Created) -> Void
@@ -34,7 +34,7 @@ extension UploadStore {
   }
 
   /// Creates a complete and durable upload from the bytes of other uploads (tus concatenation). The parts must have all of their
-  /// bytes; they stay.
+  /// bytes; they are not removed.
   package func concatenate(
     _ id: UploadID, _ origin: UploadOrigin, parts: [SpooledUpload], on loop: EventLoop,
     then: @escaping (Created) -> Void
@@ -50,7 +50,7 @@ extension UploadStore {
       let (sum, overflows) = total.addingReportingOverflow(count)
       guard !overflows else { return reply.send(.failure(.tooLarge)) }
       total = sum
-      // Parts in another spool take no room of this one.
+      // Parts in another spool take no space of this spool.
       if part.client == origin.client, part.core === core, counted.insert(part.id).inserted { replaced += count }
     }
     var origin = origin
@@ -70,8 +70,8 @@ extension UploadStore {
 }
 
 extension SpoolCore {
-  /// Creates file, object and row of an upload that was admitted. Blocking.
-  /// - Parameter kept: the size of its record, as counted (``UploadRecord``).
+  /// Creates the file, the object and the row of an upload that the budget has admitted. Blocking.
+  /// - Parameter kept: the size of the upload's record, as it is counted (``UploadRecord``).
   func make(
     _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, kept: UInt64, durably: Bool,
     fill: (UploadDescriptor, SpooledUpload) throws(StoreError) -> Void,
@@ -121,7 +121,7 @@ extension SpoolCore {
     upload.notify()
   }
 
-  /// Copies the parts into a new upload. Blocks as long as that takes. `total` bytes are reserved already.
+  /// Copies the parts into a new upload. Blocking; takes longer for larger parts. `total` bytes are reserved already.
   func concatenate(
     _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64, kept: UInt64,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
@@ -131,7 +131,7 @@ extension SpoolCore {
     let whole = Locked<UInt64>(0)
     make(id, origin, row, kept: kept, durably: true) { (descriptor, upload) throws(StoreError) in
       let charge = upload.charge
-      // Only the copied bytes have to be given back with the file.
+      // If the copy fails, only the copied bytes have to be given back with the file.
       upload.state.withLock { $0.end = 0 }
       var copied: UInt64 = 0
       for part in parts {
@@ -139,8 +139,8 @@ extension SpoolCore {
         guard catalogue != nil, let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else {
           throw .dropped
         }
-        // Retained until it is copied: a part may be removed meanwhile, and then its file must not become that of another upload
-        // yet.
+        // The file is retained until it is copied. The part may be removed meanwhile, and its file must not be reused for another
+        // upload during the copy.
         let source = try part.openFile()
         defer { withExtendedLifetime(source) {} }
         try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)

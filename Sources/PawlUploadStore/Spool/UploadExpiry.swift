@@ -3,7 +3,7 @@ import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// The regular work of a spool, once a second; begun on the catalogue's thread.
+/// Starts the regular work of a spool once a second, on the catalogue's thread.
 final class UploadTicker: @unchecked Sendable {
   // Safe: touched on the catalogue's thread only.
   private let core: SpoolCore
@@ -26,19 +26,19 @@ final class UploadTicker: @unchecked Sendable {
   }
 }
 
-/// The regular work. All of it runs in the pool.
+/// The regular work of a spool. All of it runs in the pool.
 extension SpoolCore {
-  /// The time without bytes after which promised room is taken back.
+  /// The time without new bytes after which space that was promised (reserved) for an upload is taken back.
   static let promiseLapse = Duration.seconds(60)
   /// The time without a write after which an idle file is closed.
   private static let keepOpen = Duration.seconds(2)
-  /// If more uploads than this have to be synced, the whole file system is synced first.
+  /// If more uploads than this have to be synced, the complete file system is synced first.
   private static let crowd = 32
   /// How long removed uploads are remembered, in seconds.
   static let tombstoneAge: Int64 = 86_400
   /// How long a part is kept after the concatenation made from it was answered, in seconds.
   static let usedPartAge: Int64 = 300
-  /// The least time after a start before uploads expire: their clients could not come back while pawl did not run.
+  /// The least time from pawl's start until uploads expire, because their clients could not continue while pawl did not run.
   static let startGrace = Duration.seconds(3600)
 
   /// Syncs what was written, takes back unused promises, and closes idle files.
@@ -60,8 +60,8 @@ extension SpoolCore {
     for upload in behind { upload.syncByItself() }
   }
 
-  /// Syncs the whole file system: many files then cost one journal commit. The sync of each file after it finds out whether that
-  /// worked.
+  /// Syncs the complete file system, so that many files cost one journal commit. Each file is synced after that, which shows
+  /// whether its bytes are on disk.
   private func syncFileSystem() {
     do throws(StoreError) {
       try Files.syncFileSystem(of: bodies)
@@ -84,7 +84,7 @@ extension SpoolCore {
     var answered: [(upload: SpooledUpload, row: UploadRow)] = []
     for upload in uploads {
       let (row, isExpired) = upload.state.withLock { state in
-        // A later request for it reads it from the catalogue.
+        // A later request for the answer reads it from the catalogue.
         let isOver = state.row.phase == .answered
         if isOver, state.row.isAnswerDelivered || state.row.changedAt < now - 60 {
           (state.answer, state.lastRefusal) = (nil, nil)
@@ -103,12 +103,12 @@ extension SpoolCore {
   }
 
   private func collect(_ upload: SpooledUpload, _ phase: UploadPhase) {
-    // If the phase has changed meanwhile, another time applies, and nothing is removed.
+    // If the phase has changed meanwhile, another expiry time applies, and nothing is removed.
     upload.remove(.expired, while: phase, why: Self.reason(phase))
   }
 
-  /// Returns the upload unless it has expired; an expired one is removed at once, before the next sweep. A completed upload that is
-  /// not delivered yet is removed by a sweep only.
+  /// Returns the upload unless it has expired; an expired upload is removed at once, without waiting for the next sweep. A
+  /// completed upload that is not delivered yet is removed by a sweep only.
   func findLiving(_ id: UploadID) -> SpooledUpload? {
     guard let upload = find(id) else { return nil }
     let now = clock.wallSeconds()
@@ -124,7 +124,7 @@ extension SpoolCore {
   /// Whether there is such an upload, but it has expired.
   func isOver(_ id: UploadID) -> Bool { find(id) != nil && findLiving(id) == nil }
 
-  /// Removes uploads that are over, beyond the number that is allowed.
+  /// Removes the oldest answered and invalid uploads if there are more than allowed.
   private func trim(_ answered: inout [(upload: SpooledUpload, row: UploadRow)]) {
     answered.sort { left, right in
       let (isLeftHeard, isRightHeard) = (left.row.isHeard, right.row.isHeard)
@@ -137,11 +137,11 @@ extension SpoolCore {
     trimRecords(answered.dropFirst(excess).map(\.upload))
   }
 
-  /// Returns when that wall clock time will come if the wall clock is not set meanwhile.
+  /// Returns the monotonic time at which a wall clock time will come, if the wall clock is not set meanwhile.
   func dueTime(_ wall: Int64) -> Monotonic { clock.now().advanced(by: .seconds(max(0, wall - clock.wallSeconds()))) }
 
-  /// Returns how long ago an event was. For an event in this process the monotonic clock counts; the wall clock only gives how long
-  /// before the start an earlier event was.
+  /// Returns how long ago an event was. For an event in this process the monotonic clock counts; for an earlier event the wall
+  /// clock gives only the time from the event to the start.
   fileprivate func age(since wall: Int64, _ moment: Monotonic?) -> Duration {
     if let moment { return clock.now() - moment }
     return .seconds(max(0, startedWall - wall)) + (clock.now() - startedAt)
@@ -192,7 +192,7 @@ extension SpoolCore {
 }
 
 extension UploadRow {
-  /// Whether no client waits for its answer: it was delivered, or the upload is invalid.
+  /// Whether no client waits for the answer of the upload, because it was delivered, or the upload is invalid.
   fileprivate var isHeard: Bool { isAnswerDelivered || phase == .invalid }
 }
 

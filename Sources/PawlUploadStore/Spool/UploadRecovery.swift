@@ -3,10 +3,11 @@ import PawlDisk
 import PawlLoop
 import PawlUpload
 
-/// Recovers the uploads of the last run at the start. Blocking.
+/// Recovers the uploads of pawl's last run when a spool is opened. Blocking.
 ///
-/// In the same run of the kernel the page cache has every byte that was written: the size of a file counts, up to where bytes were
-/// being verified. After another boot only the recorded offset counts. Files are cut there.
+/// If the kernel was not restarted since then, the page cache has every byte that was written, so all bytes of a file count, except
+/// bytes that were being verified. After a restart of the kernel only the bytes up to the recorded offset count. The bytes that do
+/// not count are cut off the file.
 struct UploadRecovery {
   private let core: SpoolCore
   private let database: Database
@@ -36,7 +37,7 @@ struct UploadRecovery {
     changes += [.meta("boot_high", high), .meta("boot_low", low)]
     try database.execute("BEGIN IMMEDIATE")
     for change in changes { try change.apply(to: database) }
-    // The command that gave an open order has reported already that it was not carried out.
+    // Open orders are deleted. The commands that gave them report that no server answered in time.
     try database.execute("DELETE FROM orders; COMMIT")
     try removeOrphans()
     return (liveCount, isSameBoot)
@@ -57,7 +58,7 @@ struct UploadRecovery {
       case .answered, .invalid, .removed: break
       }
     } catch {
-      // The upload is left as it is: another start may be able to read it.
+      // The upload is left as it is, because another start may be able to read its file.
       return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "\(error)"])
     }
     if row != recorded.row { changes.append(.update(recorded.id, row)) }
@@ -124,13 +125,14 @@ struct UploadRecovery {
     if size < row.length ?? row.offset { invalidate(id, &row, "its file is shorter than what was recorded") }
   }
 
-  /// Opens the file of an upload. `nil`: there is none, and the upload is invalid now.
+  /// Opens the file of an upload. `nil`: the file is missing, and the upload is invalid now.
   private func open(_ id: UploadID, _ row: inout UploadRow) throws(StoreError) -> CInt? {
     do throws(StoreError) {
       return try Files.open(core.path(of: id), O_RDWR)
     } catch {
       guard case .system(_, _, ENOENT) = error else { throw error }
-      // The upload was created for a 104 only: the power cut removed the name of its file, of which no byte was told to the client.
+      // The upload was created for a 104 only, so the name of its file was not synced, and the power cut removed it. The client was
+      // told of no byte, so an empty file replaces the lost one.
       if !isSameBoot && row.phase == .open && row.offset == 0 {
         return try Files.open(core.path(of: id), O_RDWR | O_CREAT)
       }

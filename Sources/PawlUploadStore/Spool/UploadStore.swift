@@ -12,13 +12,13 @@ package final class UploadStore: Sendable {
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
-  /// Opens the spool and recovers what is in it, blocking: before the loops start.
+  /// Opens the spool and recovers its uploads. Blocking: do not call this on a loop.
   ///
   /// A corrupt catalogue is moved aside together with the bodies, and the spool is empty then.
   /// - Parameters:
   ///   - longJobs: the pool for work that takes longer for larger uploads; `nil`: `pool`.
-  ///   - boot: the identity of the run of the kernel; `nil`: read from the kernel. Bytes that were written but not synced count in
-  ///     the same run only.
+  ///   - boot: the identity of the run of the kernel; `nil`: it is read from the kernel. Bytes that were written but not synced
+  ///     count in the same run only.
   /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``, ``StoreError/catalogue(code:message:)`` for another version's spool.
   package init(
@@ -95,7 +95,7 @@ package final class UploadStore: Sendable {
   package var capacity: UInt64 { core.budget.disk.maxSize }
   /// The most bytes of a single upload: the share of one client.
   package var largestUpload: UInt64 { core.budget.share }
-  /// The time without a request of its client after which a waiting upload is removed.
+  /// How long after its last byte an incomplete upload is removed.
   package var expireAfter: Duration { core.settings.expireAfter }
   /// Bytes of uploads on disk, without their records.
   package var usedBytes: UInt64 { core.budget.disk.used - min(core.budget.kept, core.budget.disk.used) }
@@ -103,9 +103,9 @@ package final class UploadStore: Sendable {
   package var recordBytes: UInt64 { core.budget.kept }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }
 
-  /// Returns the upload; `nil` also if it has expired.
+  /// Returns the upload; `nil`: there is none, or it has expired.
   package func find(_ id: UploadID) -> SpooledUpload? { core.findLiving(id) }
-  /// Whether the upload was removed within the last day, or has expired: ``find(_:)`` does not find it any more.
+  /// Whether the upload was removed within the last day, or has expired. ``find(_:)`` returns `nil` for such an upload.
   package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.isOver(id) }
   /// All uploads that are not removed.
   package var uploads: [SpooledUpload] { core.uploads }

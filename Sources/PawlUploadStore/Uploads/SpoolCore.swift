@@ -9,7 +9,7 @@ import PawlUpload
 final class SpoolCore: Sendable {
   let settings: UploadStoreSettings
   let pool: WorkerPool
-  /// The pool for work that takes longer for larger uploads. It is separate, so that syncs need not wait for it.
+  /// The pool for work that takes longer for larger uploads. It is separate, so that syncs need not wait for such work.
   let longJobs: WorkerPool
   let events: EventLog
   let clock: any LoopClock
@@ -17,14 +17,15 @@ final class SpoolCore: Sendable {
   /// The monotonic and the wall clock time at which the spool was opened.
   let startedAt: Monotonic
   let startedWall: Int64
-  /// A connection that reads the catalogue beside its writer. Used in the pool.
+  /// A SQLite connection that reads the catalogue while the catalogue's thread may write. Used in the pool.
   let reader: Locked<Database>
   let spares: UploadFileSpares
   let place: StorePlace
   private let catalogueBox = Locked<Catalogue?>(nil)
   private let live = Locked([UploadID: SpooledUpload]())
   private let tombstones = Locked([UploadID: Int64]())
-  /// Uploads with bytes that are not durable yet, or with a promise.
+  /// The uploads that need regular work, for example because they have bytes that are not durable yet, or promised (reserved)
+  /// space.
   private let restless = Locked([UploadID: SpooledUpload]())
   let onOrder = Locked<(@Sendable (UploadOrder, SpooledUpload) -> Void)?>(nil)
   /// Orders that are being carried out.
@@ -42,7 +43,7 @@ final class SpoolCore: Sendable {
     (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
   }
 
-  /// Set once before the spool is used; `nil` when it is closed.
+  /// The catalogue. It is set once, before the spool is used, and is `nil` after the spool is closed.
   var catalogue: Catalogue? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
@@ -53,7 +54,7 @@ final class SpoolCore: Sendable {
 
   // MARK: The catalogue
 
-  /// Logs an event that is impossible in the present phase: a mistake of pawl. It changes nothing.
+  /// Logs an event that is impossible in the present phase of the upload, which is a mistake in pawl. Does nothing for other steps.
   func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
     guard step == .impossible else { return }
     events.log(.error, "upload-internal-error", ["upload": id.hex, "event": "\(event)"])
@@ -69,7 +70,7 @@ final class SpoolCore: Sendable {
       then: completion)
   }
 
-  /// Records the upload as it is at the commit; durably, unless the spool is configured not to be durable.
+  /// Records the upload as it is at the commit. `durably` has no effect if the spool is configured not to be durable.
   func record(_ upload: SpooledUpload, durably: Bool = true, then completion: @escaping @Sendable (Bool) -> Void) {
     guard let catalogue else { return completion(false) }
     catalogue.record(upload, durably: durably && settings.isDurable, then: completion)
@@ -86,7 +87,7 @@ final class SpoolCore: Sendable {
   func find(_ id: UploadID) -> SpooledUpload? { live.withLock { $0[id] } }
   func isTombstone(_ id: UploadID) -> Bool { tombstones.withLock { $0[id] != nil } }
 
-  /// Adds an upload. `false`: its id is taken.
+  /// Adds an upload. `false`: its id is in use.
   func add(_ upload: SpooledUpload) -> Bool {
     guard !isTombstone(upload.id) else { return false }
     return live.withLock { live in
@@ -104,7 +105,7 @@ final class SpoolCore: Sendable {
 
   func bury(_ id: UploadID, at time: Int64) { tombstones.withLock { $0[id] = time } }
 
-  /// Removes and returns the tombstones from before `time`, and the oldest ones beyond `limit`.
+  /// Removes and returns the tombstones that are older than `time`, and the oldest ones if there are more than `limit`.
   func takeTombstones(before time: Int64, limit: Int) -> [UploadID] {
     tombstones.withLock { tombstones in
       var old = tombstones.filter { $0.value < time }.map(\.key)
@@ -118,9 +119,9 @@ final class SpoolCore: Sendable {
     }
   }
 
-  /// Adds an upload to the list that is looked after once a second, until it is calm.
+  /// Adds an upload to the list of those that are looked after once a second, until it needs no more work (``UploadState/isCalm``).
   func stir(_ upload: SpooledUpload) { restless.withLock { $0[upload.id] = upload } }
-  /// Returns the uploads that have to be looked after, and those that no longer have to, which leave the list.
+  /// Returns the uploads that still need regular work, and those that do not need it any more and are removed from the list.
   /// - Parameter moment: an upload that was written to after this moment stays in the list: it may be delivered soon, and its file
   ///   stays open.
   func takeRestless(since moment: Monotonic) -> (restless: [SpooledUpload], calmed: [SpooledUpload]) {

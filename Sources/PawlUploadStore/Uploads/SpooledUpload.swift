@@ -4,18 +4,18 @@ package import PawlHTTP
 package import PawlLoop
 package import PawlUpload
 
-/// One upload in the spool. Any thread; completions run on the given loop, never within the call.
+/// One upload in the spool. May be used on any thread; completions run on the given loop, never within the call.
 package final class SpooledUpload: Sendable {
   package let id: UploadID
   private let from: Locked<UploadOrigin>
-  /// The client whose limits it counts against: a copy from ``origin`` that needs no lock.
+  /// The client whose limits the upload counts against. It is a copy from ``origin``, which can be read without a lock.
   package let client: [UInt8]
   let concatenation: UploadOrigin.Concatenation
-  /// ``UploadOrigin/largest``.
+  /// A copy of ``UploadOrigin/largest``.
   package let largest: UInt64
-  /// Wall clock, seconds since 1970.
+  /// When the upload was created; wall clock, seconds since 1970.
   package let createdAt: Int64
-  /// When it was created, if this process created it.
+  /// When the upload was created, on the monotonic clock; `nil`: another process has created it.
   let bornAt: Monotonic?
   let core: SpoolCore
   let state: Locked<UploadState>
@@ -29,8 +29,8 @@ package final class SpooledUpload: Sendable {
     (self.core, state) = (core, Locked(UploadState(row, charge)))
   }
 
-  /// Where the upload comes from and where it goes. Once it is answered, without the fields of its request, which are not needed
-  /// any more.
+  /// The facts of the upload that never change. After the upload is answered they are without the fields of the creation request,
+  /// which are not needed any more.
   package var origin: UploadOrigin { from.withLock { $0 } }
 
   /// Frees the memory that was only needed for the delivery.
@@ -53,8 +53,8 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// Calls `change` on `loop` after changes of the phase, the durable offset or the last refusal, until the observation is released
-  /// there. Several changes may be joined into one call: read ``status``. On the loop.
+  /// Calls `change` on `loop` after changes of the phase, the durable offset or the last refusal, until the returned observation is
+  /// released on that loop. One call may be for several changes, so `change` has to read ``status``. Call this on the loop.
   package func observe(on loop: EventLoop, _ change: @escaping () -> Void) -> UploadObservation {
     loop.preconditionOnLoop()
     let observation = UploadObservation(of: self, change)
@@ -71,7 +71,7 @@ package final class SpooledUpload: Sendable {
     for observer in observers { observer.run { $0.changed() } }
   }
 
-  /// Opens the bytes for sending.
+  /// Opens the file of the upload for sending.
   package func openBody(on loop: EventLoop, then: @escaping (Result<UploadBody, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
     // Usually the file was written a moment ago, and is still open.
@@ -81,7 +81,7 @@ package final class SpooledUpload: Sendable {
   }
 
   private var openedBody: UploadBody? {
-    // The spool is closed, at the end of the process: no new work is begun.
+    // If there is no catalogue, the spool is closed because the process ends, and no new work is begun.
     guard core.catalogue != nil else { return nil }
     return state.withLock { state in
       guard !state.isFreed, let descriptor = state.descriptor else { return nil }
@@ -103,7 +103,8 @@ package final class SpooledUpload: Sendable {
 
   // MARK: Small facts
 
-  /// Declares the length of the upload. It may be declared again with the same value; `false`: it contradicts what is known.
+  /// Declares the length of the upload. The same length may be declared again. `false`: the length contradicts what is known of the
+  /// upload.
   package func declare(length: UInt64) -> Bool {
     state.withLock { state in
       if let known = state.row.length { return known == length }
@@ -114,19 +115,20 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// Whether a request has the right to add bytes, or is about to get it.
+  /// Whether a request has the right to add bytes, or waits for that right.
   package var isBeingWritten: Bool {
     state.withLock { $0.hold.isWanted }
   }
 
-  /// The length at which the last appending request completes the upload; `nil`: it does not, or it ended before that length.
+  /// The length at which the last request that appends completes the upload; `nil`: the request does not complete the upload, or
+  /// ended before that length.
   package var expectedEnd: UInt64? { state.withLock { $0.row.finalAt } }
 
   /// Records `Authorization` and `Cookie` of the latest request of the same user.
   package func refreshCredentials(_ fields: Fields) {
     let bytes = FieldsCoding.serialize(fields)
     let known = state.withLock { $0.row.credentials?.count ?? 0 }
-    // A new token is usually as long as the one before; for a much longer one there has to be room.
+    // New credentials are usually as long as those before. For much longer ones there has to be space.
     if bytes.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
       guard core.budget.hasRoom(client, UInt64(bytes.count - known)) else { return }
     }
@@ -146,7 +148,8 @@ package final class SpooledUpload: Sendable {
     state.withLock { $0.row.phase == .answered ? nil : $0.row.credentials }.flatMap(FieldsCoding.fields)
   }
 
-  /// The marks of the credentials that may have the answer, as recorded with it. Empty: all credentials of the same user.
+  /// The tokens that stand for the credentials whose requests may get the answer, as recorded with it. Empty: all credentials of
+  /// the same user.
   package var askers: [[UInt8]] {
     let kept = state.withLock { $0.row.phase == .answered ? $0.row.credentials : nil }
     return kept.flatMap(FieldsCoding.fields)?.all(named: Self.askerField).map(Array.init) ?? []
@@ -169,7 +172,8 @@ package final class SpooledUpload: Sendable {
     notify()
   }
 
-  /// The response to the last attempt, if it did not consume the upload. Setting it notifies the observers.
+  /// The origin's response to the last delivery attempt, if that response did not consume the upload. Setting it notifies the
+  /// observers.
   package var lastRefusal: UploadLastRefusal? {
     get { state.withLock { $0.lastRefusal } }
     set {
@@ -178,7 +182,7 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// When a completed upload that cannot be delivered is dropped; wall seconds.
+  /// When a completed upload that cannot be delivered is removed; wall clock, seconds since 1970.
   package var giveUpAt: Int64? {
     get { state.withLock { $0.row.giveUpAt } }
     set {
@@ -196,7 +200,7 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  /// Notes that the concatenation made from this part was answered: the part is removed soon.
+  /// Notes that the concatenation that was made from this part was answered, so that the part is removed soon.
   func wasUsed() {
     guard concatenation == .partial, giveUpAt == nil else { return }
     drop(at: core.clock.wallSeconds() + SpoolCore.usedPartAge)
@@ -213,10 +217,10 @@ package final class SpooledUpload: Sendable {
 
   package var attempts: Int { state.withLock { Int($0.row.attempts) } }
   package var lastError: String? { state.withLock { $0.row.lastError } }
-  /// Wall seconds.
+  /// When the next delivery attempt is made; wall clock, seconds since 1970.
   package var nextAttempt: Int64? { state.withLock { $0.row.nextAttempt } }
 
-  /// Changes the row, which is recorded soon; while the upload is being created, together with its first row.
+  /// Changes the row. The change is recorded soon or, while the upload is being created, together with the first row.
   func change(_ body: (inout UploadRow) -> Bool) {
     let isChanged = state.withLock { state in
       guard state.row.phase != .removed, body(&state.row) else { return false }
@@ -226,7 +230,8 @@ package final class SpooledUpload: Sendable {
     if isChanged { core.noteDirty(self) }
   }
 
-  /// Returns when the upload is to be collected, in wall seconds; `nil`: it is kept until the operator or the origin decides.
+  /// Returns when the upload expires, in seconds since 1970 (wall clock); `nil`: it is kept until the operator or the origin
+  /// decides.
   func expires(_ row: UploadRow) -> Int64? {
     switch row.phase {
     case .open, .invalid: return expiry(row)
@@ -263,7 +268,7 @@ package final class UploadObservation {
   }
 }
 
-/// The bytes of a completed upload. The file stays open while this is retained.
+/// The bytes of a completed upload. The file stays open while ``owner`` is retained.
 package struct UploadBody: Sendable {
   package let fd: CInt
   /// The number of bytes.

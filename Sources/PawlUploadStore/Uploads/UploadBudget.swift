@@ -2,8 +2,8 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// The room for uploads: the budget of the spool, and each client's share of it. Received bytes count, and for running transfers
-/// the bytes promised to them; a declared length alone reserves nothing.
+/// The disk space for uploads: the budget of the spool, and each client's share of it. Received bytes count, and bytes that are
+/// promised (reserved) for running transfers. A declared length alone reserves nothing.
 final class UploadBudget: Sendable {
   private struct Use {
     var openCount = 0
@@ -39,7 +39,7 @@ final class UploadBudget: Sendable {
     share = percent == 100 ? disk.maxSize : disk.maxSize / 100 * percent
   }
 
-  /// Counts a new upload of this client; returns `nil`, or why it is refused. A client without a name has no share.
+  /// Counts a new upload of this client; returns `nil`, or why it is refused. A client with an empty name has no share.
   /// - Parameter record: the size of its record (``UploadRecord``).
   func admit(
     _ client: [UInt8], length: UInt64?, isPart: Bool = false, record: UInt64 = 0
@@ -71,14 +71,14 @@ final class UploadBudget: Sendable {
   /// Bytes of the records of all uploads together.
   var kept: UInt64 { keptBytes.withLock { $0 } }
 
-  /// Notes the new size of the record of an upload. That is never refused, but leaves less room for new uploads.
+  /// Notes the new size of the record of an upload. A larger record is never refused, but leaves less space for new uploads.
   func keep(_ client: [UInt8], from old: UInt64, to new: UInt64) {
     guard old != new else { return }
     noteKept(from: old, to: new)
     change(client) { $0.bytes = $0.bytes - min(old, $0.bytes) + new }
   }
 
-  /// Whether there is room for `bytes` more in records of this client.
+  /// Whether there is space for `bytes` more bytes in records of this client.
   func hasRoom(_ client: [UInt8], _ bytes: UInt64) -> Bool {
     guard disk.shortfall(bytes) == 0 else { return false }
     guard !client.isEmpty else { return true }
@@ -92,8 +92,9 @@ final class UploadBudget: Sendable {
 
   // MARK: Bytes
 
-  /// Counts a concatenation, which is complete from the start and so never open, and reserves its bytes. `replaced` bytes of this
-  /// client are those of its parts, which are removed soon after the answer: they do not count against the share here.
+  /// Counts a concatenation, and reserves its bytes. It is complete from the start, so it never counts as open. `replaced` is the
+  /// number of bytes of its parts that count for this client. The parts are removed soon after the answer, so their bytes do not
+  /// count against the share here.
   func admitWhole(
     _ client: [UInt8], length: UInt64, replacing replaced: UInt64, record: UInt64 = 0
   ) -> UploadStoreRefusal? {
@@ -142,7 +143,7 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// Promises as much of `wanted` as the spool and the client's share have room for, and returns how much that is.
+  /// Reserves as many of `wanted` bytes as the spool and the client's share have space for. Returns the reserved number.
   func promise(_ client: [UInt8], upTo wanted: UInt64) -> UInt64 {
     guard !client.isEmpty else { return disk.reserve(upTo: wanted) }
     return clients.withLock { clients in
@@ -154,7 +155,7 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// Takes `bytes` for this client, all or none of them. Returns `nil`, or why there is no room.
+  /// Reserves `bytes` bytes for this client, or nothing. Returns `nil`, or why there is not enough space.
   func take(_ client: [UInt8], _ bytes: UInt64) -> UploadStoreRefusal? {
     let granted = promise(client, upTo: bytes)
     guard granted < bytes else { return nil }
@@ -162,7 +163,7 @@ final class UploadBudget: Sendable {
     return disk.shortfall(bytes) == 0 ? .clientShare : .full
   }
 
-  /// Gives back promised room that was not used.
+  /// Gives back promised space that was not used.
   func giveBack(_ client: [UInt8], _ bytes: UInt64) {
     guard bytes > 0 else { return }
     disk.release(bytes)

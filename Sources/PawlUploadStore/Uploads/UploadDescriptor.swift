@@ -3,9 +3,9 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// An open file of an upload, closed in the pool when the last reference is released. The file of an upload that is over is then
-/// kept for a later upload. A caller of the kernel with `raw` has to retain this meanwhile: after it the number may belong to
-/// another file.
+/// An open file of an upload. It is closed in the pool when the last reference is released; a file that the upload does not need
+/// any more is then kept for a later upload (``UploadFileSpares``). Code that gives `raw` to the kernel has to retain this object
+/// during the call, because after that the number may belong to another file.
 final class UploadDescriptor: Sendable {
   let raw: CInt
   private let core: SpoolCore
@@ -16,7 +16,7 @@ final class UploadDescriptor: Sendable {
     (self.raw, self.core, self.charge) = (raw, core, charge)
   }
 
-  /// Marks the file as not needed any more: it is removed or reused when this is deallocated.
+  /// Marks the file as not needed any more, so that it is removed or reused when this object is deallocated.
   func retire(_ id: UploadID) {
     let path = core.path(of: id)
     nameOfOver.withLock { $0 = path }

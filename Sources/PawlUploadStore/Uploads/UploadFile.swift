@@ -3,7 +3,8 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// The files under `bodies/`: their names are 32 hexadecimal digits, their mode is 0600. All calls block: use the pool.
+/// The files under `bodies/`: their names are 32 hexadecimal digits, their mode is 0600. All calls block, so they are made in the
+/// pool.
 enum UploadFile {
   /// Creates an empty file; `durably`: also syncs its name.
   static func create(_ id: UploadID, durably: Bool, _ core: SpoolCore, _ charge: DiskCharge) throws(StoreError)
@@ -23,7 +24,8 @@ enum UploadFile {
     }
   }
 
-  /// Appends the first `count` bytes of one file to another, in the kernel where the file system can.
+  /// Copies the first `count` bytes of one file to the offset `start` of another file, in the kernel if the file system supports
+  /// that.
   static func copy(_ source: CInt, to target: CInt, at start: UInt64, count: UInt64) throws(StoreError) {
     var done: UInt64 = 0
     var buffer: [UInt8] = []
@@ -41,7 +43,7 @@ enum UploadFile {
     }
   }
 
-  /// Copies one buffer through memory. Returns how many bytes that was.
+  /// Copies bytes through memory, at most 1 MiB. Returns how many bytes were copied.
   private static func pump(
     _ source: CInt, to target: CInt, from: UInt64, at offset: UInt64, count: UInt64, _ buffer: inout [UInt8]
   ) throws(StoreError) -> UInt64 {

@@ -4,13 +4,14 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// Keeps empty files of one spool for later uploads. Where many files are created and removed, some file systems (ext4 without a
-/// journal) search long for an inode that was not freed a moment ago; that was a sixth of the cost of an upload of 1 MiB. All calls
-/// block: use the pool.
+/// Keeps empty files of one spool for later uploads. If many files are created and removed, some file systems (ext4 without a
+/// journal) search for a long time for an inode that was not freed a moment ago. This search was a sixth of the cost of an upload
+/// of 1 MiB. All calls block, so they are made in the pool.
 ///
-/// A file is emptied and kept when it is not open any more, and the end of its upload is recorded; with `durability = data` that
-/// record is on disk. Otherwise a power cut may undo the record, but the old name never has the new bytes: file systems keep the
-/// order of both (without a journal, blocks may be mixed up like that anyway).
+/// A file is emptied and kept when it is not open for its upload any more, and the end of the upload is recorded. With
+/// `durability = data` that record is on disk by then. Otherwise a power cut may undo the record. Even then the old name does not
+/// lead to bytes of the new upload, because file systems keep the order of the renaming and the writing. (Without a journal, a
+/// power cut may mix up the blocks of files anyway.)
 final class UploadFileSpares: Sendable {
   /// The most files that are kept. Each has an open descriptor.
   static let limit = DescriptorLimit.spare(atMost: 256)

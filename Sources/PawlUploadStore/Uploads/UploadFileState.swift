@@ -2,11 +2,11 @@ import PawlDisk
 
 /// The state of the file of an upload: whether it may be reused.
 enum UploadFileState: Hashable {
-  /// There is one descriptor of it, which all users share.
+  /// The file has one descriptor, which all users share.
   case own
-  /// It was opened again after a failed sync, and may have a second descriptor. It is never reused for another upload.
+  /// The file was opened again after a failed sync, and may have a second descriptor. It is never reused for another upload.
   case reopened
-  /// The upload does not need it any more.
+  /// The upload does not need the file any more.
   case freed
 
   mutating func wasReopened() { if self == .own { self = .reopened } }
@@ -19,8 +19,8 @@ enum UploadFileState: Hashable {
   }
 }
 
-/// The sync of a file that is under way, with the callers that wait for it. One at a time, because the kernel reports a failure
-/// only once.
+/// The sync of a file that is under way, with the callers that wait for it. There is one sync at a time, because the kernel reports
+/// a failed write to one sync only.
 enum UploadSyncing {
   case idle
   case running([SyncWaiter])
@@ -43,7 +43,8 @@ enum UploadSyncing {
     return true
   }
 
-  /// Ends one round. It was the last one if all waiters are satisfied.
+  /// Notes that the file was synced, and removes the waiters that this satisfies. `isLast`: no waiters are left, and the syncing
+  /// ends.
   mutating func satisfied(where isOver: (SyncWaiter) -> Bool) -> (satisfied: [SyncWaiter], isLast: Bool) {
     let left = waiters.filter { !isOver($0) }
     defer { self = left.isEmpty ? .idle : .running(left) }
@@ -57,7 +58,7 @@ enum UploadSyncing {
     return waiters
   }
 
-  /// Limits all waiters to `offset`, since the bytes behind it do not count any more.
+  /// Limits all waiters to `offset`, because the bytes after it do not count any more.
   mutating func goBack(to offset: UInt64) {
     guard case .running(let waiters) = self else { return }
     self = .running(
@@ -68,29 +69,29 @@ enum UploadSyncing {
 /// A caller that waits until the first `target` bytes are synced.
 struct SyncWaiter {
   let target: UInt64
-  /// Whether it waits for bytes that are being verified, and may be removed again.
+  /// Whether the caller waits for bytes that are being verified and may still be discarded.
   let isAhead: Bool
   let then: @Sendable (StoreError?) -> Void
 }
 
 /// How far an upload has been recorded in the catalogue.
 enum UploadMaking: Hashable {
-  /// Its row has not been taken for a commit yet.
+  /// The upload's row has not been taken for a commit yet.
   case new
-  /// Its row is part of a commit.
+  /// The upload's row is part of a commit.
   case inserted
-  /// It is completely created and recorded. Before that nothing else is done with it.
+  /// The upload is completely created and recorded. Before that, nothing else is done with it.
   case made
 
   /// Notes that the row was taken for a commit.
-  /// - Returns: whether it is the first row, which is inserted.
+  /// - Returns: whether it is the first row, which has to be inserted.
   mutating func rowTaken() -> Bool {
     guard self == .new else { return false }
     self = .inserted
     return true
   }
 
-  /// Notes that the first row is recorded. `false`: none was taken, or it was recorded before; both are impossible.
+  /// Notes that the first row is recorded. `false`: no row was taken, or it was recorded before; both would be a mistake in pawl.
   mutating func wasMade() -> Bool {
     guard self == .inserted else { return false }
     self = .made

@@ -2,8 +2,9 @@ import PawlDisk
 package import PawlLoop
 import PawlUpload
 
-/// The size of the record of an upload, which is all that is kept besides its bytes: its row, its request, its answer. It counts
-/// against the limits of client and spool as the bytes do; otherwise many small uploads could fill a disk without counting.
+/// The size of the record of an upload. The record is everything that is kept besides the bytes: the row, the request, the answer.
+/// It counts against the limits of the client and the spool, as the bytes do. Otherwise many small uploads could fill a disk
+/// without reaching a limit.
 enum UploadRecord {
   /// Bytes for each upload that is remembered: its row and the entries of indexes.
   static let row: UInt64 = 512
@@ -15,7 +16,7 @@ enum UploadRecord {
 
   /// Returns the size for an upload with this row.
   /// - Parameters:
-  ///   - origin: as it is now: without the fields of its request if the upload is over.
+  ///   - origin: the origin as it is now, without the fields of the request if the upload is answered or invalid.
   ///   - answer: the size of the answer; 0: there is none.
   static func size(of origin: UploadOrigin, _ row: UploadRow, answer: UInt64) -> UInt64 {
     switch row.phase {
@@ -32,7 +33,7 @@ enum UploadRecord {
 }
 
 extension SpooledUpload {
-  /// Counts the present size of its record.
+  /// Counts the present size of the upload's record.
   func recount() {
     guard core.settings.countsRecords else { return }
     let origin = origin
@@ -44,7 +45,7 @@ extension SpooledUpload {
     core.budget.keep(client, from: before, to: now)
   }
 
-  /// Counts its record as removed.
+  /// Counts the upload's record as removed.
   func forgetRecord() {
     let before = state.withLock { state in
       defer { state.kept = 0 }
@@ -89,9 +90,9 @@ extension UploadOrigin {
 }
 
 extension SpoolCore {
-  /// Removes the oldest answered uploads while the records of all of them take more than half of their client's share, or of the
-  /// spool, or more memory than they may. New uploads need that room.
-  /// - Parameter answered: in the order in which they are to be removed.
+  /// Removes the oldest answered uploads while the records of all such uploads take more than half of their client's share, more
+  /// than half of the spool, or more memory than allowed (``UploadStoreSettings/maxAnsweredMemory``). New uploads need that space.
+  /// - Parameter answered: the answered uploads, in the order in which they are to be removed.
   func trimRecords(_ answered: [SpooledUpload]) {
     guard settings.countsRecords else { return }
     let (own, all) = (budget.share / 2, budget.disk.maxSize / 2)

@@ -4,21 +4,22 @@ import PawlUpload
 
 /// The state of an upload in memory. Its lock is held for look-ups and updates only, never during IO.
 struct UploadState {
-  /// The row that is recorded next; its `offset` is what is synced.
+  /// The row that is recorded next; its `offset` is the number of synced bytes.
   var row: UploadRow
   /// The number of contiguous bytes in the file that count.
   var written: UInt64
-  /// Where the next byte goes: beyond `written` while content is verified.
+  /// The offset of the next byte. It is beyond `written` while content is being verified.
   var end: UInt64
   /// The number of bytes that are synced and durably recorded, and so may be told to clients.
   var durable: UInt64
-  /// The number of bytes of the file that a sync has covered, with those that are being verified. Only used to know how much the
-  /// disk still has to write; it is neither told nor recorded.
+  /// The number of bytes of the file that a sync has covered, including bytes that are being verified. It is only used to know how
+  /// much the disk still has to write, and is neither recorded nor told to clients.
   var syncedEnd: UInt64
 
   // The record in the catalogue.
   var making = UploadMaking.new
-  /// The revision counts changes of the row. `takenRevision` is that of the commit under way, `durableRevision` the durable one.
+  /// The number of changes of the row. `takenRevision` is the number at the commit under way, `durableRevision` at the last durable
+  /// commit.
   var revision: UInt64 = 1
   var takenRevision: UInt64 = 0
   var durableRevision: UInt64 = 0
@@ -31,22 +32,23 @@ struct UploadState {
   var hold = WritingRight<PendingHold>()
   /// The offset at which the file has to be cut before the next write.
   var goBack: UInt64?
-  /// Bytes promised to the holder.
+  /// Bytes that are promised (reserved) for the holder of the right to write.
   var promise: UInt64 = 0
   /// When the right to write was last granted, or used.
   var lastWrite = Monotonic(nanoseconds: 0)
   /// When the last bytes came.
   var lastByte = Monotonic(nanoseconds: 0)
-  /// When the phase last changed; zero: in another process.
+  /// When the phase last changed; zero: not in this process.
   var lastChange = Monotonic(nanoseconds: 0)
-  /// The earliest time at which the upload may be removed because of a wall clock time: the wall clock may have been set forward.
+  /// The earliest time at which the upload may be removed because a wall clock time has come. It is a monotonic time, because the
+  /// wall clock may be set forward.
   var notBefore = Monotonic(nanoseconds: 0)
   /// What the upload counts as for its client's limits.
   var place: UploadBudget.Place
 
-  /// The size of its record, as it is counted (``UploadRecord``).
+  /// The size of the upload's record, as it is counted (``UploadRecord``).
   var kept: UInt64 = 0
-  /// The size of its answer, while that is kept.
+  /// The size of the upload's answer, while the answer is kept.
   var answerSize: UInt64 = 0
 
   // The file.
@@ -57,7 +59,8 @@ struct UploadState {
   /// Whether the name of the file is synced. Never becomes `false` again.
   var isNameSynced = false
   var syncing = UploadSyncing.idle
-  /// Counts how often counted bytes were taken back. A sync that began before says nothing about bytes written after.
+  /// How often bytes that counted were taken back. A sync that began before such a moment says nothing about bytes that were
+  /// written after it.
   var cutCount: UInt64 = 0
 
   // Only in memory.
@@ -80,7 +83,7 @@ struct UploadState {
     return promise
   }
 
-  /// Whether the upload need not be looked after.
+  /// Whether the upload needs no regular work (``SpoolCore/stir(_:)``).
   var isCalm: Bool {
     durable >= written && durableRevision >= revision && promise == 0 && hold.isCalm && !syncing.isRunning
   }
@@ -92,8 +95,8 @@ struct UploadState {
     mutating get { descriptor == nil || isKnownUniquelyReferenced(&descriptor) }
   }
 
-  /// Returns how many bytes are not on disk yet. Without durability, bytes that are being verified are not counted: no sync would
-  /// ever end the wait for them.
+  /// Returns how many bytes are not on disk yet. Without durability, bytes that are being verified are not counted, because no sync
+  /// would ever end the wait for them.
   func unsynced(isDurable: Bool) -> UInt64 {
     guard hold.isVerifying else { return written - min(written, durable) }
     return isDurable ? end - min(end, max(syncedEnd, durable)) : 0
@@ -105,14 +108,14 @@ struct UploadState {
   /// Takes the right to write from its holder. Bytes that were being verified do not count.
   mutating func endHolder() -> Displacement { ended(hold.displaced()) }
 
-  /// Does the same for a holder that has lost the right already.
+  /// Does what ``endHolder()`` does, for a holder that has lost the right already.
   mutating func ended(_ ended: WritingRight<PendingHold>.Ended) -> Displacement {
     if ended.leavesEnd { dropUnreachedEnd() }
     if ended.leavesUnverified { goBack = min(goBack ?? .max, written) }
     return Displacement(holder: ended.holder, promise: takePromise())
   }
 
-  /// Takes back the bytes behind `offset`, and the end that their request announced (``UploadRow/finalAt``).
+  /// Takes back the bytes after `offset`, and the end that their request has announced (``UploadRow/finalAt``).
   mutating func goBack(to offset: UInt64) {
     row.finalAt = nil
     touch()
@@ -136,8 +139,8 @@ struct UploadState {
     touch()
   }
 
-  /// Ends the write under way, whose bytes count. Only now is it known whether a request that was overtaken meanwhile had brought
-  /// all its bytes.
+  /// Ends the write under way, whose bytes count. If another request took over during the write, it is known only now whether the
+  /// first request has sent all its bytes.
   @discardableResult
   mutating func writeEnded() -> WritingRight<PendingHold>.WriteEnd {
     let end = hold.writeEnded()
@@ -145,7 +148,7 @@ struct UploadState {
     return end
   }
 
-  /// The holder that has to be told, and the bytes to give back to the budget.
+  /// The holder that has lost the right and has to be told, and the promised bytes to give back to the budget.
   struct Displacement {
     let holder: LoopWeak<UploadWriter>?
     let promise: UInt64
@@ -163,7 +166,7 @@ struct PendingHold: UploadClaim, Sendable {
 /// A change of phase that is being recorded in the catalogue.
 struct UploadTransition: Sendable {
   let event: UploadEvent
-  /// The only phase in which it applies; `nil`: each that the event allows.
+  /// The only phase in which the transition applies; `nil`: each phase that the event allows.
   let phase: UploadPhase?
   let answer: UploadAnswer?
   /// The origin's response if it did not take the upload.
@@ -172,7 +175,7 @@ struct UploadTransition: Sendable {
   let why: String?
   /// Changes the row together with the phase.
   var apply: @Sendable (inout UploadRow) -> Void
-  /// Whether it is being recorded: the row that is taken for the commit has the new phase then.
+  /// Whether the transition is being recorded. If so, the row that is taken for the commit has the new phase.
   var isRecording = false
   let then: @Sendable (Bool) -> Void
 
@@ -185,7 +188,7 @@ struct UploadTransition: Sendable {
     (self.apply, self.then) = (apply, then)
   }
 
-  /// Whether all bytes must be synced before, and be as many as the declared length.
+  /// Whether all bytes must be synced before the transition, and be as many as the declared length.
   var needsAllBytes: Bool { event == .completed }
 
   /// Returns the step by the table of ``UploadPhase/step(on:)``.

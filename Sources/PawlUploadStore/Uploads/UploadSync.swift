@@ -2,10 +2,10 @@ import CLinux
 package import PawlDisk
 package import PawlLoop
 
-/// Syncs bytes to the disk, and records them in the row only after that. Only an offset that went through both is told to clients.
+/// Syncs bytes to the disk, and then records their number in the row. Clients are told an offset only after both.
 extension SpooledUpload {
-  /// Makes everything written so far durable; then the offset may be told. Bytes that are being verified are synced too, but told
-  /// later.
+  /// Makes everything written so far durable. `then` gets the offset that clients may be told. Bytes that are being verified are
+  /// synced too, but are not part of that offset yet.
   package func sync(on loop: EventLoop, then: @escaping (Result<UInt64, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
     let told = state.withLock { state -> UInt64? in
@@ -16,7 +16,7 @@ extension SpooledUpload {
     makeDurable { reply.send($0) }
   }
 
-  /// Syncs what was written so far; no caller waits for it.
+  /// Syncs the bytes written so far; no caller waits for the sync.
   func syncByItself() { makeDurable { _ in } }
 
   /// Syncs while the upload grows. Bytes that are being verified are only synced, not recorded, so that little is left to do once
@@ -36,8 +36,9 @@ extension SpooledUpload {
     }
   }
 
-  /// Notes that what ``takeChanges()`` last returned is recorded. On the catalogue's thread, right after the commit.
-  /// - Returns: the offset that may be told.
+  /// Notes whether the changes that ``takeChanges()`` returned last are recorded. Called on the catalogue's thread, right after the
+  /// commit.
+  /// - Returns: the offset that clients may be told.
   @discardableResult
   func noteRecorded(_ isRecorded: Bool, durably: Bool) -> UInt64 {
     guard isRecorded && durably else { return state.withLock { $0.durable } }
@@ -55,7 +56,8 @@ extension SpooledUpload {
 
   // MARK: The bytes
 
-  /// Syncs all bytes written so far; `then` runs on any thread. One sync at a time, because the kernel reports a failure only once.
+  /// Syncs all bytes written so far; `then` runs on any thread. There is one sync at a time, because the kernel reports a failed
+  /// write to one sync only.
   func syncBytes(_ then: @escaping @Sendable (StoreError?) -> Void) {
     enum Next { case done, wait, start }
     let next = state.withLock { state -> Next in
@@ -76,7 +78,7 @@ extension SpooledUpload {
     case .done: then(nil)
     case .wait: break
     case .start:
-      // The pool has stopped, because the process ends. Closing the spool will sync.
+      // The pool has stopped, because the process ends. Closing the spool will sync the bytes.
       if !core.pool.run({ [self] in syncUntilDone() }) {
         endSync(.system(call: "fdatasync", path: "", errno: ECANCELED))
       }
@@ -96,7 +98,7 @@ extension SpooledUpload {
       if let error = sync(descriptor) { return loseTail(error) }
       let (satisfied, isDone) = state.withLock { state in
         state.isNameSynced = true
-        // Bytes were taken back meanwhile, and others may be in their place.
+        // If bytes were taken back meanwhile, other bytes may have replaced them, so this sync does not count.
         guard state.cutCount == cuts else { return ([SyncWaiter](), false) }
         if state.row.offset < point {
           state.row.offset = point
@@ -130,15 +132,15 @@ extension SpooledUpload {
     for waiter in waiters { waiter.then(error) }
   }
 
-  /// Goes back to what was synced before a sync that failed: the kernel may have dropped what it could not write. The writer loses
-  /// its right and has to come again.
+  /// Takes back the bytes that were not synced, after a sync has failed, because the kernel may have dropped bytes that it could
+  /// not write. The writer loses its right, and the client has to continue with a new request.
   private func loseTail(_ error: StoreError) {
     let ended = state.withLock { state in
       let ended = state.endHolder()
       state.written = min(state.written, state.row.offset)
       state.syncedEnd = state.row.offset
       state.goBack = state.written
-      // A newly opened descriptor reports failures from then on.
+      // A newly opened descriptor reports the failures that come after it was opened.
       state.descriptor = nil
       state.file.wasReopened()
       // If pawl is killed before the file is cut, the size of the file must not count.
@@ -157,7 +159,7 @@ extension SpooledUpload {
 // MARK: The row
 
 extension SpooledUpload: ChangeSource {
-  /// Returns the changes of the row that are not recorded yet. On the catalogue's thread.
+  /// Returns the changes of the row that are not recorded yet. Called on the catalogue's thread.
   package func takeChanges() -> (any RowChanges)? {
     let changes = state.withLock { state -> [UploadChange] in
       var row = state.row

@@ -2,13 +2,13 @@ import CLinux
 import PawlDisk
 package import PawlLoop
 
-/// The right to write, and how a newer request takes it over. No lock is held during a write: a takeover increments the generation,
-/// which ends the old writer at once, and goes on when the write under way and the pool's work on the file are done.
+/// The right to write, and how a newer request takes it over. No lock is held during a write. So a takeover increments the
+/// generation, which ends the old writer at once; it goes on when the write under way and the pool's work on the file have ended.
 extension SpooledUpload {
   /// Takes over the right to write. The present writer adds nothing from this moment on, and its `displaced` runs on its loop.
-  /// `then` runs once no write is under way, with the offset settled. If another takeover comes before that, `displaced` runs
-  /// instead of `then`. The caller has to retain the writer: a released writer is detached, and its `displaced` does not run. On
-  /// the loop.
+  /// `then` runs when no write is under way, and the offset does not change any more. If another takeover comes before that,
+  /// `displaced` runs instead of `then`. The caller has to retain the writer: a released writer is detached, and its `displaced`
+  /// does not run. Call this on the loop.
   /// - Parameter readOnly: the new holder only reads the state, and adds no bytes.
   package func takeOver(
     on loop: EventLoop, readOnly: Bool = false, displaced: @escaping () -> Void,
@@ -32,7 +32,7 @@ extension SpooledUpload {
     settle()
   }
 
-  /// Takes back the bytes behind `offset`, if the writer of that generation still has the right to write.
+  /// Takes back the bytes after `offset`, if the writer of that generation still has the right to write.
   func goBack(to offset: UInt64, _ generation: UInt64) {
     let isMine = state.withLock { state in
       guard state.hold.generation == generation, !state.hold.isVacant, state.takesBytes else { return false }
@@ -57,8 +57,8 @@ extension SpooledUpload {
     settle()
   }
 
-  /// Does what has to be done before the next write: grants the right, cuts the file, or opens it. Called again after each of
-  /// these.
+  /// Does what has to be done before the next write: grants the right, cuts the file, or opens it. Called again when one of these
+  /// steps is done.
   func settle() {
     while true {
       switch state.withLock({ nextStep(&$0) }) {
@@ -111,7 +111,7 @@ extension SpooledUpload {
     withExtendedLifetime(closed) {}
   }
 
-  /// Returns ``openFile()``; `nil`: that failed and is logged, or the upload is over.
+  /// Returns ``openFile()``; `nil`: opening the file failed, which is logged, or the upload needs no file any more.
   func openForWriting() -> UploadDescriptor? {
     do throws(StoreError) {
       return try openFile()
@@ -124,7 +124,7 @@ extension SpooledUpload {
   }
 
   /// Returns the open file of the upload. All readers and writers share one descriptor; while it is retained, the file belongs to
-  /// this upload, even after the upload is removed. In the pool.
+  /// this upload, even after the upload is removed. Call this in the pool.
   func openFile() throws(StoreError) -> UploadDescriptor {
     if let known = state.withLock({ $0.descriptor }) { return known }
     let opened = UploadDescriptor(adopting: try Files.open(core.path(of: id), O_RDWR), core, charge)
@@ -140,7 +140,7 @@ extension SpooledUpload {
     return chosen
   }
 
-  /// Cuts the file at `size`; the bytes behind it never counted. In the pool.
+  /// Cuts the file at `size` bytes; the bytes after that do not count. Called in the pool.
   private func truncate(to size: UInt64) {
     guard let descriptor = state.withLock({ $0.descriptor }) ?? openForWriting() else { return }
     let isCut = withExtendedLifetime(descriptor) { ftruncate(descriptor.raw, off_t(clamping: size)) == 0 }

@@ -2,15 +2,15 @@ import PawlDisk
 package import PawlLoop
 import PawlUpload
 
-/// The changes of phase of an upload. Each is recorded durably before its caller is told; a change that could not be recorded did
-/// not happen.
+/// The changes of phase of an upload. Each change is recorded durably before its caller is told, unless its comment says otherwise.
+/// If a change cannot be recorded, the phase stays as it was.
 extension SpooledUpload {
   /// open → complete. All written bytes are synced first; they must be as many as the declared length.
   package func complete(on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.completed, on: loop, then: then)
   }
 
-  /// complete → forwarding, in memory: `true` for exactly one caller. Not for a part of a concatenation.
+  /// complete → forwarding, in memory only. Returns `true` to exactly one caller; always `false` for a part of a concatenation.
   package func beginForward() -> Bool {
     guard concatenation != .partial else { return false }
     let step = state.withLock { state in
@@ -23,7 +23,8 @@ extension SpooledUpload {
   }
 
   /// forwarding → sent.
-  /// - Parameter answer: a response that came before the origin had the complete request, and does not count until it has.
+  /// - Parameter answer: a response that came before the origin had the complete request, and does not count until the origin has
+  ///   that.
   package func journalSent(
     early answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
@@ -32,10 +33,10 @@ extension SpooledUpload {
     }
   }
 
-  /// forwarding, sent → complete: the origin does not have the upload, or may have it twice. The failed attempt is counted, and
-  /// shown to the operator. The record of this follows later: after a crash before it, a sent upload is still sent. A change of
-  /// phase that is being recorded comes first.
-  /// - Parameter nextAt: when the next attempt is made; wall seconds.
+  /// forwarding, sent → complete: the origin does not have the upload, or is allowed to get it twice. The failed attempt is
+  /// counted, and shown to the operator. The change is recorded later; after a crash before that, a sent upload has the phase
+  /// `sent` again. If another change of phase is being recorded, this change waits for it.
+  /// - Parameter nextAt: when the next attempt is made; wall clock, seconds since 1970.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
     let isWaiting = state.withLock { state in
       guard case .to = state.transition?.step(from: state.row.phase) else { return false }
@@ -56,7 +57,7 @@ extension SpooledUpload {
 
   /// sent → complete: the origin does not have the upload. The failed attempt is counted, and shown to the operator.
   /// - Parameters:
-  ///   - nextAt: when the next attempt is made; wall seconds.
+  ///   - nextAt: when the next attempt is made; wall clock, seconds since 1970.
   ///   - refusal: the origin's response, set together with the phase (``SpooledUpload/lastRefusal``).
   package func comeBack(
     failed why: String, nextAt: Int64?, refusal: UploadLastRefusal? = nil, on loop: EventLoop,
@@ -96,12 +97,12 @@ extension SpooledUpload {
     begin(.invalidated, on: loop, why: why, then: then) { $0.lastError = why }
   }
 
-  /// any phase but forwarding and sent → removed; the bytes are freed.
+  /// any phase except forwarding and sent → removed; the bytes are freed.
   package func remove(on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.removed, on: loop, then: then)
   }
 
-  /// Removes the upload without a caller that waits; only if it still has this phase.
+  /// Removes the upload; no caller waits for the result. With `phase`, only if the upload still has that phase.
   func remove(_ event: UploadEvent, while phase: UploadPhase? = nil, why: String) {
     begin(UploadTransition(event, while: phase, why: why, then: { _ in }))
   }
@@ -200,7 +201,7 @@ extension SpooledUpload {
     if case .to(let phase) = step {
       entered(phase, by: transition, from: before)
     } else if wasRecording {
-      // The failed commit may be repeated later; the true row is recorded after it.
+      // The catalogue may repeat the failed commit later, so the present row is recorded after it.
       core.noteDirty(self, soon: true)
     }
     transition.then(isDone)
@@ -253,15 +254,15 @@ extension SpooledUpload {
     recount()
   }
 
-  /// Removes the file. Its room is free at once in the budget, so that a client that is told may use it. The disk gets its blocks
-  /// back when the file is not open any more.
+  /// Removes the file. Its bytes are given back to the budget at once, so that a client that is told of the end can use the space.
+  /// The file system frees the blocks when the file is not open any more.
   func free() {
     let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?, Bool)? in
       guard let isReusable = state.file.wasFreed() else { return nil }
       let descriptor = state.descriptor
       state.descriptor = nil
       state.goBack = nil
-      // Bytes that a write under way still adds are freed with this object.
+      // Bytes that a write under way still adds are given back with this new charge.
       let (bytes, charge) = (state.end, state.charge)
       state.charge = DiskCharge(core.budget.disk, bytes: 0)
       state.charge.drop()
@@ -270,7 +271,7 @@ extension SpooledUpload {
     guard let (bytes, charge, descriptor, isReusable) = freed else { return }
     core.budget.forget(client, bytes)
     charge.release()
-    // Bytes that a write under way still adds are freed with the charge.
+    // Bytes that a write under way still adds are given back with this charge.
     charge.drop()
     if let descriptor, isReusable { return descriptor.retire(id) }
     core.perform { [core, id, charge] in

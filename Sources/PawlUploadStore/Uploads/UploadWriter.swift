@@ -3,19 +3,19 @@ import PawlLoop
 
 /// The result of adding bytes.
 package enum UploadWriteResult: Hashable, Sendable {
-  /// All of them count; `unsynced` bytes of the upload are not durable yet.
+  /// All bytes count; `unsynced` bytes of the upload are not durable yet.
   case written(unsynced: UInt64)
-  /// None count: another request took the upload over, or it accepts no bytes any more.
+  /// No bytes count, because another request took the upload over, or the upload accepts no bytes any more.
   case displaced
-  /// There were more than the declared length allows: those that fit count.
+  /// There were more bytes than the declared length allows. The bytes that fit count.
   case tooLong
-  /// There was no room for all: those that fit count. The client may try again later.
+  /// There was not enough space. The bytes that fit count. The client may try again later.
   case full
-  /// The disk failed: those that were written before count.
+  /// The disk failed. The bytes that were written before the failure count.
   case failed
 }
 
-/// The right to add to an upload, which the last takeover has. Used on one loop.
+/// The right to add bytes to an upload. Only the writer of the last takeover has it. Used on one loop.
 package final class UploadWriter {
   package let upload: SpooledUpload
   private let loop: EventLoop
@@ -36,10 +36,11 @@ package final class UploadWriter {
     displaced?()
   }
 
-  /// Where the next byte goes.
+  /// The offset of the next byte.
   package var offset: UInt64 { upload.state.withLock { $0.end } }
 
-  /// Bytes that the disk still has to write, with those that are being verified. A fast sender has to wait until they are fewer.
+  /// How many bytes the disk still has to write, including those that are being verified. A fast sender has to wait until there are
+  /// fewer.
   package var unsynced: UInt64 {
     let isDurable = upload.core.settings.isDurable
     return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
@@ -51,7 +52,7 @@ package final class UploadWriter {
   /// How long the last write blocked its thread.
   package private(set) var took = Duration.zero
 
-  /// Adds bytes to the page cache, at once.
+  /// Adds bytes to the upload at once, by a write into the page cache. Call this on the loop.
   package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
     loop.preconditionOnLoop()
     let result: UploadWriteResult
@@ -59,8 +60,8 @@ package final class UploadWriter {
     return result
   }
 
-  /// Adds bytes as ``write(_:)`` does, but in the pool, if the write would block the loop. A takeover waits for it. Write nothing
-  /// more before `then` has run.
+  /// Adds bytes as ``write(_:)`` does, but in the pool; for a write that would block the loop. A takeover waits for this write. The
+  /// caller must not write more before `then` has run.
   /// - Returns: `false` if the pool has stopped: nothing is written.
   package func writeInPool(_ bytes: [UInt8], then: @escaping (UploadWriteResult) -> Void) -> Bool {
     let upload = upload
@@ -74,8 +75,9 @@ package final class UploadWriter {
     return isQueued
   }
 
-  /// Begins bytes that count only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the present
-  /// offset. Write nothing before `then` has run; `false`: the mark could not be recorded, or another request took over.
+  /// Begins a verification: bytes that are written from now on count only after ``accept()``. ``discard()``, ``detach()``, a
+  /// takeover and a crash go back to the present offset. The caller must not write before `then` has run. `then` gets `false` if
+  /// the beginning could not be recorded, or another request took over.
   package func beginVerified(then: @escaping (Bool) -> Void) {
     let reply = LoopReply(on: loop, then)
     let isBegun = upload.state.withLock { [generation] state in
@@ -88,7 +90,7 @@ package final class UploadWriter {
     upload.core.record(upload, durably: false) { reply.send($0) }
   }
 
-  /// Lets the verified bytes count; `false`: another request took over before, and they do not count.
+  /// Lets the verified bytes count; `false`: another request took over before that, and the bytes do not count.
   @discardableResult
   package func accept() -> Bool {
     let isAccepted = upload.state.withLock { [generation] state in
@@ -102,8 +104,8 @@ package final class UploadWriter {
     return isAccepted
   }
 
-  /// Takes back the bytes behind `offset`, of which no client was told, and ends the writer. A sync of these bytes that is under
-  /// way has no effect on the offset.
+  /// Takes back the bytes after `offset`, of which no client was told, and ends the writer. A sync of these bytes that is under way
+  /// has no effect on the offset.
   package func goBack(to offset: UInt64) {
     upload.goBack(to: offset, generation)
     detach()
@@ -112,8 +114,8 @@ package final class UploadWriter {
   /// Takes back the bytes that are being verified, and ends the writer.
   package func discard() { detach() }
 
-  /// Announces that this request completes the upload at `total` bytes. If pawl crashes after the last of them, the next start
-  /// completes it.
+  /// Announces that this request completes the upload at `total` bytes. If pawl crashes after the last of these bytes was written,
+  /// the next start completes the upload.
   package func expectEnd(at total: UInt64) {
     let isNew = upload.state.withLock { [generation] state in
       guard state.hold.generation == generation, state.takesBytes, state.row.finalAt != total else { return false }
@@ -145,14 +147,14 @@ package final class UploadWriter {
 // MARK: - Writing, and what a full disk leaves of it
 
 extension SpooledUpload {
-  /// A planned write, which counts as under way: a takeover waits for it. ``perform(_:_:)`` or ``abandon(_:)`` has to follow.
+  /// A planned write, which counts as under way, so a takeover waits for it. ``perform(_:_:)`` or ``abandon(_:)`` has to follow.
   enum PlannedWrite {
     case refuse(UploadWriteResult)
-    /// Write `count` bytes at the offset; `less` is the reason if these are not all.
+    /// Write `count` bytes at the offset. If these are not all bytes, `less` is the reason.
     case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
-  /// Plans the write of `count` bytes by the writer of that generation. One at a time.
+  /// Plans the write of `count` bytes by the writer of that generation. There is one planned write at a time.
   func plan(_ count: Int, _ generation: UInt64) -> PlannedWrite { state.withLock { plan(count, generation, &$0) } }
 
   /// Ends a planned write of which nothing is written.
@@ -160,7 +162,7 @@ extension SpooledUpload {
     if case .write(_, _, let count, _) = plan { _ = finish(0, of: UInt64(count), at: core.clock.now()) }
   }
 
-  /// Writes as planned. From any thread.
+  /// Writes as planned. May be called on any thread.
   /// - Returns: the result, and how long the write blocked the thread.
   func perform(_ plan: PlannedWrite, _ bytes: UnsafeRawBufferPointer) -> (UploadWriteResult, took: Duration) {
     switch plan {
@@ -205,9 +207,10 @@ extension SpooledUpload {
     return .write(descriptor, at: state.end, count: Int(fitting), less: less)
   }
 
-  /// Reserves more room for the writer. An upload that is known to need little more gets all of it, or nothing: otherwise the
-  /// beginnings of many uploads could fill the spool, with no room to complete any. For other uploads the promise grows with the
-  /// received bytes, so that it does not block the spool; it is renewed when half of it is used.
+  /// Reserves more space for the writer. If the upload is known to need at most ``UploadBudget/step`` more bytes, all of them are
+  /// reserved, or none. Otherwise the beginnings of many uploads could fill the spool, with no space to complete any of them. For
+  /// other uploads the promise (the reserved bytes) grows with the received bytes, so that one upload does not block the spool; the
+  /// promise is renewed when half of it is used.
   private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
     if room <= UploadBudget.step {
       guard state.promise < room else { return }
@@ -225,7 +228,7 @@ extension SpooledUpload {
   }
 
   private func finish(_ done: UInt64, of count: UInt64, at now: Monotonic) -> UploadWriteResult {
-    // Has to come before the file may be cut again.
+    // The charge has to grow before the file can be cut again.
     charge.grow(done)
     let isDurable = core.settings.isDurable
     let (unsynced, wantsSync, isFirst, late, isFreed, end) = state.withLock { state in
@@ -254,6 +257,6 @@ extension SpooledUpload {
     return .written(unsynced: unsynced)
   }
 
-  /// After so many unsynced bytes a sync begins by itself.
+  /// The number of unsynced bytes at which a sync begins without a caller that asks for it.
   static let syncEvery: UInt64 = 4 << 20
 }

@@ -1,4 +1,4 @@
-/// A claim to the right to add to an upload, which waits.
+/// A waiting claim to the right to add bytes to an upload.
 protocol UploadClaim {
   associatedtype Holder
   var writer: Holder { get }
@@ -6,24 +6,25 @@ protocol UploadClaim {
   var isReadOnly: Bool { get }
 }
 
-/// The state of the right to add to an upload: its holder, the next holder, and the work on the file meanwhile. Pure: without files
-/// and loops.
+/// The state of the right to add bytes to an upload: its holder, the next holder, and the work on the file meanwhile. Pure state,
+/// without files and loops.
 ///
-/// `isBroken` is a flag of its own: a failure to cut or open the file outlasts that work, until the next takeover.
+/// `isBroken` is separate from ``work``, because a failure to cut or open the file counts until the next takeover, also after that
+/// work has ended.
 struct WritingRight<Claim: UploadClaim> {
   enum Seat {
     case vacant
     /// The holder only reads the state.
     case reader(Claim.Holder)
     case writer(Claim.Holder)
-    /// The bytes of the holder count only once they are verified.
+    /// The bytes of the holder count only after they are verified.
     case verifier(Claim.Holder)
   }
 
-  /// The work on the file, of which there is one at a time.
+  /// The present work on the file.
   enum Work: Hashable {
     case idle
-    /// A `pwrite` is under way; if the seat is vacant, that of a holder that was overtaken.
+    /// A `pwrite` is under way. If the seat is vacant, it is the write of a holder from which another request has taken over.
     case writing
     /// The pool truncates or opens the file.
     case settling
@@ -33,9 +34,9 @@ struct WritingRight<Claim: UploadClaim> {
   private(set) var work = Work.idle
   /// The claim that waits until no write is under way.
   private(set) var next: Claim?
-  /// Changes with each takeover: a writer of another generation adds nothing.
+  /// A number that grows with each takeover. A writer of another generation adds nothing.
   private(set) var generation: UInt64 = 0
-  /// Whether cutting or opening the file failed: the next write fails then.
+  /// Whether cutting or opening the file failed. If so, the next write fails.
   private(set) var isBroken = false
 
   // MARK: Questions
@@ -59,7 +60,8 @@ struct WritingRight<Claim: UploadClaim> {
   /// The consequences of the end of a holder.
   struct Ended {
     var holder: Claim.Holder?
-    /// Whether another request has to complete the upload, because this one has not. Not known while a write is under way.
+    /// Whether an announced end that was not reached has to be forgotten, because another request has to complete the upload.
+    /// `false` while a write is under way, because it is not known yet whether the end is reached.
     var leavesEnd = false
     /// Whether there are unverified bytes, which do not count.
     var leavesUnverified = false
@@ -74,7 +76,7 @@ struct WritingRight<Claim: UploadClaim> {
   }
 
   /// Starts a takeover.
-  /// - Returns: the end of the last holder, and the claim that waited until now.
+  /// - Returns: the consequences for the last holder, and the claim that waited until now and is superseded.
   mutating func takenOver(by claim: Claim) -> (ended: Ended, superseded: Claim?) {
     let ended = displaced()
     defer { (next, isBroken) = (claim, false) }
@@ -115,7 +117,7 @@ struct WritingRight<Claim: UploadClaim> {
     case grant(Claim)
   }
 
-  /// Returns what has to be done now. After cutting and opening ``settled()`` has to follow.
+  /// Returns what has to be done now. After ``Step/cut(_:)`` and ``Step/open`` the caller has to call ``settled()``.
   mutating func nextStep(_ facts: Facts) -> Step {
     guard work == .idle else { return .none }
     if let size = facts.cut, !isBroken, !facts.isFreed {
@@ -133,7 +135,7 @@ struct WritingRight<Claim: UploadClaim> {
     return .grant(claim)
   }
 
-  /// Ends the pool's work on the file. `false`: there was none, which is impossible.
+  /// Ends the pool's work on the file. `false`: there was none, which would be a mistake in pawl.
   mutating func settled() -> Bool { end(.settling) }
 
   /// Notes that cutting or opening the file failed.
@@ -154,7 +156,8 @@ struct WritingRight<Claim: UploadClaim> {
 
   enum WriteEnd: Hashable {
     case counts
-    /// The write counts. Its request was overtaken meanwhile, on another loop; the write may have been its last one.
+    /// The write counts, but another request took over meanwhile, on another loop. The write may have been the last one of the
+    /// first request.
     case overtaken
     case impossible
   }
@@ -173,14 +176,15 @@ struct WritingRight<Claim: UploadClaim> {
 
   // MARK: Verifying
 
-  /// Begins bytes that count only once they are verified; `false`: the caller has no right to write, or verifies already.
+  /// Begins a verification: the bytes from now on count only after they are verified. `false`: the caller has no right to write, or
+  /// verifies already.
   mutating func verifyingBegan(_ generation: UInt64) -> Bool {
     guard self.generation == generation, case .writer(let holder) = seat else { return false }
     seat = .verifier(holder)
     return true
   }
 
-  /// Lets the verified bytes count; `false`: none were being verified, or by another holder.
+  /// Lets the verified bytes count; `false`: no bytes were being verified, or they were those of another holder.
   mutating func verified(_ generation: UInt64) -> Bool {
     guard self.generation == generation, isVerifying else { return false }
     verifyingEnded()

@@ -1,6 +1,6 @@
 /// Limits the retries of one exchange: at most one on a new connection (RFC 9112 §9.3.1), and at most one move to another node.
-/// Also remembers whether the delegate was told of a connection: it is told of the first one only. Pure state; ``OriginExchange``
-/// acts on it.
+/// Also remembers whether the delegate was told of a connection, because the delegate is told of the first connection only. Pure
+/// state; ``OriginExchange`` acts on it.
 struct ConnectionTries {
   enum Head: Hashable, CaseIterable {
     /// There was no connection yet; the delegate was not told of one.
@@ -15,7 +15,7 @@ struct ConnectionTries {
     case unused
     /// The retry was used; no byte of the request had been sent on the connection that was lost.
     case usedUnsent
-    /// Bytes of the request had been sent on a connection that was lost: that origin may have processed them.
+    /// Bytes of the request had been sent on a connection that was lost, so that origin may have processed them.
     case usedSent
   }
 
@@ -31,7 +31,7 @@ struct ConnectionTries {
   private(set) var retry = Retry.unused
   private var wentElsewhere = false
 
-  /// - Parameter holdsHead: ``OriginRequest/holdsHead``.
+  /// - Parameter holdsHead: the value of ``OriginRequest/holdsHead``.
   mutating func connected(holdsHead: Bool) -> Connected {
     switch head {
     case .unannounced:

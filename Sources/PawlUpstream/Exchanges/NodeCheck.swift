@@ -85,7 +85,8 @@ final class NodeCheck: StreamDelegate {
     }
   }
 
-  /// Parses what was received. Interim responses are skipped (RFC 9110 §15.2). The limits of heads bound what is kept.
+  /// Parses what was received. Interim responses are skipped (RFC 9110 §15.2). The limits of heads also limit how many bytes are
+  /// kept.
   private func look() {
     while then != nil {
       switch parser.parse(received, 0..<received.count) {

@@ -1,6 +1,7 @@
 package import PawlLoop
 
-/// Runs the health checks of all nodes of an upstream at each interval. One for each upstream in the process, on one loop.
+/// Runs the health checks of all nodes of an upstream at each interval. Each upstream has one such object in the process, on one
+/// loop.
 package final class NodeChecks {
   package let upstream: Upstream
   private let loop: EventLoop
@@ -8,13 +9,13 @@ package final class NodeChecks {
   private var running: [Int: NodeCheck] = [:]
   private lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ask() }
 
-  /// `nil`: the nodes of this upstream are not checked.
+  /// Returns `nil` if the nodes of this upstream are not checked.
   package init?(_ upstream: Upstream, on loop: EventLoop) {
     guard let check = upstream.settings.nodes.check else { return nil }
     (self.upstream, self.loop, self.check) = (upstream, loop, check)
   }
 
-  /// Begins: checks at once, and then after each interval. On the loop.
+  /// Begins: checks all nodes at once, and then after each interval. Call this on the loop.
   package func start() { ask() }
 
   package func stop() {

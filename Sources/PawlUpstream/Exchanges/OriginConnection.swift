@@ -1,16 +1,16 @@
 import PawlLoop
 import PawlWire
 
-/// A connection to one address of an origin: used by an exchange, or idle in the pool of its loop. It is the delegate of its stream
-/// for its whole life. It keeps what its exchanges reuse: a timer, and a parser with its buffers.
+/// A connection to one address of an origin: used by an exchange, or idle in the pool of its loop. This object is the delegate of
+/// its stream until it is deallocated. It keeps what its exchanges reuse: a timer, and a parser with its buffers.
 final class OriginConnection: StreamDelegate {
   let stream: SocketStream
   /// The origin's address, which is known even when the connection is broken.
   let peer: SocketAddress?
-  /// Index of the URL it was made for.
+  /// Index of the URL that the connection was made for.
   let url: Int
   private let usableUntil: Monotonic?
-  /// Whether it has carried an exchange before.
+  /// Whether the connection has carried an exchange before.
   private(set) var isReused = false
   private(set) var idleSince = Monotonic(nanoseconds: 0)
   /// The exchange whose request is on the connection. Each retains the other until the exchange is over.
@@ -21,7 +21,8 @@ final class OriginConnection: StreamDelegate {
   @exclusivity(unchecked) var parser = ResponseParser()
   private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
 
-  /// - Parameter usableUntil: the end of reuse, since the name may get another address; `nil`: the connection was not made by name.
+  /// - Parameter usableUntil: the time after which the connection is not reused, because the name may have another address then;
+  ///   `nil`: the connection was not made by name.
   init(stream: SocketStream, url: Int, usableUntil: Monotonic?, peer: SocketAddress? = nil) {
     (self.stream, self.url, self.usableUntil, self.peer) = (stream, url, usableUntil, peer)
   }
@@ -54,7 +55,8 @@ final class OriginConnection: StreamDelegate {
     return withUnsafeMutableBytes(of: &byte) { stream.read(into: $0) } == .wouldBlock
   }
 
-  /// Reads for the exchange. On an idle connection, its end or any bytes make it unusable (Hygiene, "bytes on an idle connection").
+  /// Reads for the exchange. If the connection is idle, its end or any bytes make it unusable (Hygiene, "bytes on an idle
+  /// connection").
   func streamReadable() {
     if let exchange { exchange.streamReadable() } else { pool?.idleBroke(self) }
   }

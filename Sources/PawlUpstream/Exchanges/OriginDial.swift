@@ -2,10 +2,10 @@ import PawlHTTP
 import PawlLoop
 import PawlTLS
 
-/// Makes one new connection: tries URL after URL and address after address until one accepts and, over TLS, has a valid
-/// certificate. No byte of a request is sent meanwhile, so the next one may always be tried.
+/// Makes one new connection: tries URL after URL and address after address until an address accepts the connection and, over TLS,
+/// has a valid certificate. No byte of a request is sent meanwhile, so the next address may always be tried.
 final class OriginDial {
-  /// How long a connection that was made by name may be reused: the name may get another address.
+  /// How long a connection that was made by name may be reused. It is limited because the name may get another address.
   private static let nameLifetime = Duration.seconds(30)
   /// The least part of the connect timeout for one address while other addresses are left to try.
   private static let shortestTry = Duration.seconds(2)
@@ -30,10 +30,10 @@ final class OriginDial {
     self.tells = tells
   }
 
-  /// Begins to connect. The completion may be called from within.
+  /// Begins to connect. The completion may be called before this returns.
   func start() { tryNextURL() }
 
-  /// Stops. The completion is not called any more.
+  /// Stops connecting. The completion is not called any more.
   func cancel() {
     completion = nil
     connector?.cancel()

@@ -3,8 +3,8 @@ import PawlLoop
 
 /// Getting a place and a connection, and beginning the request on it.
 extension OriginExchange {
-  /// Begins an exchange that was only prepared: asks for a place. The delegate may be called from within. Does nothing if the
-  /// exchange has begun already. On the loop.
+  /// Begins an exchange that was only prepared, by asking for a place. The delegate may be called before this returns. Does nothing
+  /// if the exchange has begun already. Call this on the loop.
   package func begin() {
     guard case .starting = phase else { return }
     if upstream.hasSeveralNodes {
@@ -22,8 +22,8 @@ extension OriginExchange {
 
   func queued(_ ticket: ConnectionLimit.Ticket) { phase = .queued(ticket) }
 
-  /// Gives this exchange its place, and perhaps an idle connection. Goes on in a later turn of the event loop: the caller may be
-  /// another exchange that is just ending, and the delegate must not be called from within that.
+  /// Gives this exchange its place, and perhaps an idle connection. The exchange goes on in a later turn of the event loop, because
+  /// the caller may be another exchange that is just ending, and the delegate must not be called before that exchange has ended.
   func granted(_ connection: OriginConnection?) {
     let previous = phase
     phase = .granted(connection)
@@ -45,9 +45,10 @@ extension OriginExchange {
     }
   }
 
-  /// Whether this request may be sent on an idle connection: it is open, and no bytes have come on it. Such bytes must not become
-  /// the response to this request, and a request that cannot be repeated must not go to an origin that has closed. Costs one read,
-  /// some 0.3 us. (The origin may still close after that; this is why some requests get a new connection.)
+  /// Whether this request may be sent on an idle connection. The connection must be open, and no bytes may have come on it. Such
+  /// bytes must not become the response to this request, and a request that cannot be repeated must not go to an origin that has
+  /// closed the connection. The check costs one read, some 0.3 us. (The origin may still close after that; this is why some
+  /// requests get a new connection.)
   private func isFit(_ connection: OriginConnection) -> Bool {
     !request.wantsFreshConnection && connection.isUsable(at: loop.now) && connection.isQuiet()
   }
@@ -104,9 +105,9 @@ extension OriginExchange {
     output.connect(head)
   }
 
-  /// Retries a request whose connection closed before any byte of a response. After a reused connection: once on a new one, if the
-  /// method is idempotent (RFC 9112 §9.3.1). After a new connection: once at another node, if the method is safe. `false`: no retry
-  /// is allowed.
+  /// Retries a request whose connection closed before any byte of a response. If the connection was reused, the request is retried
+  /// once on a new one, if the method is idempotent (RFC 9112 §9.3.1). If the connection was new, the request is retried once at
+  /// another node, if the method is safe. `false`: no retry is allowed.
   func retry(after connection: OriginConnection, _ why: String) -> Bool {
     let method = request.head.method
     let goesElsewhere = !connection.isReused && method.isSafe && urlOrder.count > 1

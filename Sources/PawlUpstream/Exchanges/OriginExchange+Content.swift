@@ -1,17 +1,17 @@
 package import PawlHTTP
 import PawlLoop
 
-/// Sending: content of the request, from the delegate to the stream.
+/// The sending of content of the request, from the delegate to the stream.
 extension OriginExchange {
   /// Sends content; takes all of `bytes`. `false`: the caller has to wait for ``OriginExchangeDelegate/exchangeWantsBody(_:)``. The
-  /// content is discarded once the origin has refused it by a final response, or the exchange has ended.
+  /// content is discarded after the origin has refused it by a final response, or after the exchange has ended.
   package func sendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     send { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
   }
 
-  /// Sends bytes of a file without copying them through memory (`sendfile`); otherwise as ``sendBody(_:)``. `false`: they are on
-  /// their way; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` is called when the socket has them. Blocks where the file is not
-  /// in the page cache.
+  /// Sends bytes of a file without copying them through memory (`sendfile`); otherwise as ``sendBody(_:)``. `false`: the socket
+  /// does not have all the bytes yet; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` is called when it has them. Blocks if the
+  /// file is not in the page cache.
   /// - Parameter owner: keeps the descriptor open; released when the bytes are sent.
   package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
     let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
@@ -30,8 +30,8 @@ extension OriginExchange {
     return !senderWaits
   }
 
-  /// Calls `action` once, in a later turn of the loop, when the kernel has everything handed in so far. Does not call it if the
-  /// exchange ends or the origin refuses the content before that.
+  /// Calls `action` once, in a later turn of the loop, when the kernel has all the content that was handed in so far. Does not call
+  /// `action` if the exchange ends or the origin refuses the content before that.
   package func whenFlushed(_ action: @escaping () -> Void) {
     guard !isOver else { return }
     flushed = action
@@ -82,7 +82,7 @@ extension OriginExchange {
     askForBody()
   }
 
-  /// Lets a waiting sender go on, when there is room or its content is discarded.
+  /// Lets a waiting sender go on, when there is space for its content or the content is discarded.
   func askForBody() {
     guard senderWaits, !isOver, output.pendingCount <= RequestOutput.lowWater, !output.hasFile else { return }
     senderWaits = false

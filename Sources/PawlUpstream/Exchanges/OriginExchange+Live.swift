@@ -3,9 +3,9 @@ import PawlLoop
 
 /// Long-lived exchanges: event streams and tunnels. They give their place back, so that other requests need not wait for it.
 extension OriginExchange {
-  /// Makes the exchange long-lived: it counts against `max-live-connections` from now on. Silence is no timeout any more; only the
-  /// kernel's keep-alive probes find a dead peer.
-  /// - Returns: `false` if there are too many; the exchange has failed then.
+  /// Makes the exchange long-lived, so that it counts against `max-live-connections` from now on. There is no timeout for silence
+  /// any more; only the kernel's keep-alive probes find a dead peer.
+  /// - Returns: `false` if there are too many long-lived exchanges; this exchange has failed then.
   func becomeLive(on connection: OriginConnection) -> Bool {
     guard !isLive else { return true }
     guard upstream.takeLive(request.holder) else {
@@ -20,7 +20,7 @@ extension OriginExchange {
 
   /// Gives back the place this exchange holds: below `max-connections`, or below `max-live-connections` if it is long-lived
   /// (``isLive``).
-  /// - Parameter connection: kept idle for another exchange if it is usable; that of a long-lived exchange is closed.
+  /// - Parameter connection: kept idle for another exchange if it is usable; the connection of a long-lived exchange is closed.
   func givePlaceBack(_ connection: OriginConnection?) {
     guard isLive else { return pool.ended(place, reusable: connection) }
     isLive = false

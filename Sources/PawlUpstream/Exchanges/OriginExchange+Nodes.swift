@@ -9,7 +9,7 @@ extension OriginExchange {
     preferredURL = url
   }
 
-  /// Ends the count of the exchange at its node; after that the exchange is at none.
+  /// Stops counting the exchange at its node; after that it is counted at no node.
   func leaveNode() {
     guard !urlOrder.isEmpty else { return }
     urlOrder = []

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// What an exchange waits for; each has its timeout. Connecting has its own timeout, in ``OriginDial``.
+/// What an exchange waits for; each kind of wait has its timeout. Connecting has its own timeout, in ``OriginDial``.
 enum Patience: Hashable {
   case none
   /// A place below `max-connections`.
@@ -12,12 +12,12 @@ enum Patience: Hashable {
   case head
   /// Content of the response.
   case body
-  /// Room in the socket: the origin has to take more of the request.
+  /// Space in the socket buffer, because the origin has to take more of the request.
   case write
 }
 
 extension OriginExchange {
-  /// Sets the timer for what is waited for now. Progress restarts it.
+  /// Sets the timer for what is waited for now. Progress restarts the timer.
   func updatePatience(hasProgress: Bool) {
     guard !isOver else { return }
     let present = presentPatience
@@ -42,7 +42,7 @@ extension OriginExchange {
       if response.hasFinalHead { return isLive ? .none : .body }
       if !response.held.isEmpty { return .head }
       if output.hasUnsent { return .write }
-      // While the sender has more content to hand in, the origin need not respond yet.
+      // While the delegate has more content to hand in, the origin need not respond yet.
       return output.isSent || output.isStopped ? .response : .none
     }
   }

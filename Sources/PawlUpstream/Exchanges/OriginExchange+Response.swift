@@ -2,9 +2,10 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// Receiving: bytes from the stream become heads and content for the delegate.
+/// The receiving of the response: bytes from the stream become heads and content for the delegate.
 extension OriginExchange {
-  /// How many bytes are read in one turn of the loop if no other connection is ready; otherwise a share of it.
+  /// The most bytes that are read in one turn of the loop if no other connection is ready. If others are ready, only a part of this
+  /// number is read.
   private static let turn = 1 << 20
 
   func streamReadable() {
@@ -50,7 +51,7 @@ extension OriginExchange {
     updatePatience(hasProgress: true)
   }
 
-  /// Delivers the bytes that were held back, as far as possible.
+  /// Delivers the bytes that were held back, as many as possible.
   func receiveHeld() {
     guard case .connected(let connection) = phase else { return }
     var whole: [UInt8] = []
@@ -99,7 +100,7 @@ extension OriginExchange {
     return at
   }
 
-  /// - Parameter rest: the bytes that came behind the head.
+  /// - Parameter rest: the bytes that came after the head.
   private func take(_ head: ResponseHead, on connection: OriginConnection, before rest: UnsafeRawBufferPointer) {
     switch head.status {
     case 101: switchProtocols(head, on: connection, leftover: Array(rest))
@@ -153,8 +154,9 @@ extension OriginExchange {
     }
     if upstream.hasSeveralNodes { noteAnswer(head.status) }
     response.takeFinal(head, framing, isEarly: !output.isSent)
-    // After an early response of 300 or above the rest of the request is discarded. After an early 2xx it is sent while the
-    // response lasts: some origins respond while they read. For statuses that `outlivesAnswer` accepts it is sent to its end.
+    // A response is early if its head comes before the request is completely sent. After an early response of 300 or above the rest
+    // of the request is discarded. After an early 2xx the rest is sent until the response ends, because some origins respond while
+    // they read. If `outlivesAnswer` accepts the status, the request is sent to its end.
     if response.isEarly, request.outlivesAnswer?(head.status) == true { response.outlive() }
     if response.isEarly, head.status >= 300, !response.letsRequestEnd { output.stop() }
     response.whole = ResponseInput.whole(framing, in: rest).map { ($0, $0.count < rest.count) }
@@ -163,9 +165,9 @@ extension OriginExchange {
     askForBody()
   }
 
-  /// Returns all of the content, if it came with the head. Only from within ``OriginExchangeDelegate/exchange(_:head:framing:)``,
-  /// and valid until that returns. The exchange is over then, and its delegate is not called any more. `nil`: the content comes in
-  /// pieces.
+  /// Returns all of the content, if it came with the head. Call this only from within
+  /// ``OriginExchangeDelegate/exchange(_:head:framing:)``; the bytes are valid until that returns. If bytes are returned, the
+  /// exchange is over, and its delegate is not called any more. `nil`: the content comes in pieces.
   package func takeContent() -> UnsafeRawBufferPointer? {
     guard let (content, hasMore) = response.whole, !isOver, !isPaused else { return nil }
     bodyBytesReceived = UInt64(content.count)
@@ -174,7 +176,7 @@ extension OriginExchange {
   }
 
   /// Ends the exchange, or waits for the end of the request, when the response is complete (RFC 9112 §8). `hasMore`: bytes that
-  /// belong to no response came behind it, so the connection is not reused (Hygiene, "bytes behind the response").
+  /// belong to no response came after the response, so the connection is not reused (Hygiene, "bytes behind the response").
   private func complete(hasMore: Bool) {
     if !output.isSent, response.endBeforeRequest() { return awaitRequest() }
     let trailers = response.decoder.trailers

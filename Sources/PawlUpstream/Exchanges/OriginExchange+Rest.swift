@@ -1,8 +1,8 @@
 import PawlHTTP
 import PawlLoop
 
-/// For requests that must not be retried: whether their last bytes have left pawl, and how the exchange ends if the response is
-/// complete before the request is.
+/// Functions for requests that must not be retried: whether their last bytes have left pawl, and how the exchange ends if the
+/// response is complete before the request.
 extension OriginExchange {
   /// Whether the exchange still waits for a place, and none is granted yet.
   package var isWaitingForPlace: Bool {
@@ -12,14 +12,14 @@ extension OriginExchange {
     }
   }
 
-  /// Marks where the last part of the request begins: without the bytes handed in from now on, the request is incomplete. As long
-  /// as none of them has left pawl (``lacksHeldBack``), the origin cannot have a complete request. Call it when all before is
-  /// flushed.
+  /// Marks where the last part of the request begins. Without the bytes that are handed in from now on, the request is incomplete.
+  /// While none of these bytes has left pawl (``lacksHeldBack``), the origin cannot have a complete request. Call this when all
+  /// earlier bytes are flushed.
   package func markHeldBack() { heldBackAt = output.sentOnConnection }
 
-  /// Whether the origin has none of the bytes handed in since ``markHeldBack()``; `true` if that was never called. A TLS record
-  /// that the kernel has taken only in part counts as not sent: the origin cannot decrypt it. Valid only while there is a
-  /// connection.
+  /// Whether the origin has none of the bytes handed in since ``markHeldBack()``; `true` if the function was never called. A TLS
+  /// record that the kernel has taken only in part counts as not sent, because the origin cannot decrypt it. Valid only while there
+  /// is a connection.
   package var lacksHeldBack: Bool {
     guard let heldBackAt else { return true }
     return output.sentOnConnection <= heldBackAt || stream.map { $0.bytesKept > 0 } ?? false
@@ -31,13 +31,14 @@ extension OriginExchange {
   /// Whether the response is complete, and the exchange goes on only to send the request to its end.
   package var hasWholeAnswer: Bool { response.isWhole }
 
-  /// Reads at once what the socket already has: a response, or the end of the connection. The delegate may be called from within.
+  /// Reads at once what the socket already has: a response, or the end of the connection. The delegate may be called before this
+  /// returns.
   package func readNow() { streamReadable() }
 
   // MARK: A response before the end of the request
 
-  /// Goes on sending the request although the response is complete; stops reading, and tells the delegate. Fails if sending has
-  /// stopped.
+  /// Goes on sending the request although the response is complete; stops reading, and tells the delegate. The exchange fails if
+  /// sending has stopped.
   func awaitRequest() {
     guard let stream else { return }
     stream.stopReading()

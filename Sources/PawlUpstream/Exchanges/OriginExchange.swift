@@ -14,7 +14,7 @@ package final class OriginExchange {
     case granted(OriginConnection?)
     case dialling(OriginDial)
     case connected(OriginConnection)
-    /// The delegate has the stream; it counts in `max-live-connections` until this exchange is cancelled or deallocated.
+    /// The delegate has the stream, which counts in `max-live-connections` until this exchange is cancelled or deallocated.
     case upgraded
     case ended
   }
@@ -44,7 +44,7 @@ package final class OriginExchange {
   /// Bytes of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
-  /// Whether the exchange is long-lived: an event stream, or a tunnel. It holds no place of `max-connections` then.
+  /// Whether the exchange is long-lived: an event stream, or a tunnel. A long-lived exchange holds no place of `max-connections`.
   @exclusivity(unchecked) package internal(set) var isLive = false
   var patience = Patience.none
   /// The timer of the wait for a place. Each connection has its own timer.
@@ -52,7 +52,7 @@ package final class OriginExchange {
   /// Whether received bytes are being handed to the delegate. More calls of the delegate may follow at once;
   /// ``OriginExchangeDelegate/exchangeDelivered(_:)`` is the last of them, unless the exchange has ended by then.
   package internal(set) var isDelivering = false
-  /// A reference to itself until it has ended, so that the caller need not retain it.
+  /// A reference from the exchange to itself until it has ended, so that the caller need not retain the exchange.
   private var keeper: OriginExchange?
 
   init(_ request: consuming OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
@@ -129,8 +129,8 @@ package final class OriginExchange {
 
   // MARK: Ending
 
-  /// Ends the exchange at once; the delegate is not called any more. The connection is closed, unless it was upgraded: then the
-  /// stream stays the delegate's, and no longer counts in `max-live-connections`.
+  /// Ends the exchange at once; the delegate is not called any more. The connection is closed. If it was upgraded, the stream stays
+  /// with the delegate instead, and no longer counts in `max-live-connections`.
   package func cancel() { _ = release(reusable: false) }
 
   var isOver: Bool {
@@ -192,7 +192,7 @@ package final class OriginExchange {
     return heir
   }
 
-  /// Hands the stream to the delegate. It counts in `max-live-connections` until the exchange is cancelled or deallocated.
+  /// Hands the stream to the delegate. The stream counts in `max-live-connections` until the exchange is cancelled or deallocated.
   func handOver(_ connection: OriginConnection, head: ResponseHead, leftover: [UInt8]) {
     let heir = delegate
     delegate = nil

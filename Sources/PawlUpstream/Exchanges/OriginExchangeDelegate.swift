@@ -1,34 +1,35 @@
 package import PawlHTTP
 package import PawlLoop
 
-/// Is called with the events of an exchange, on its loop and never from within ``OriginPool/start(_:delegate:)``.
+/// A receiver of the events of an exchange. It is called on the loop of the exchange, and never from within
+/// ``OriginPool/start(_:delegate:)``.
 ///
 /// The last call is exactly one of `ended`, `broke` and `upgraded`; after a cancellation no call follows. Every method may cancel
 /// or pause the exchange and start other exchanges. The exchange retains its delegate until the last call.
 package protocol OriginExchangeDelegate: AnyObject {
-  /// There is a connection, and the head is being sent, unless ``OriginRequest/holdsHead`` holds it back. Content that was handed
-  /// in before follows the head.
+  /// Called when there is a connection. The head is being sent, unless ``OriginRequest/holdsHead`` holds it back. Content that was
+  /// handed in earlier follows the head.
   func exchangeConnected(_ exchange: OriginExchange)
-  /// A 1xx other than 101 (RFC 9110 §15.2).
+  /// Called with a 1xx other than 101 (RFC 9110 §15.2).
   func exchange(_ exchange: OriginExchange, interim head: ResponseHead)
-  /// The head of the final response. `framing` is `.none` for HEAD, 204 and 304.
+  /// Called with the head of the final response. `framing` is `.none` for HEAD, 204 and 304.
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming)
-  /// Content without its framing; valid during the call.
+  /// Called with content, without its framing; the bytes are valid during the call.
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer)
-  /// All bytes that were received together are delivered, and the exchange has not ended. What the delegate put off because more
-  /// might follow (see ``OriginExchange/isDelivering``) is due now.
+  /// Called when all bytes that were received together are delivered, and the exchange has not ended. What the delegate put off
+  /// because more might follow (see ``OriginExchange/isDelivering``) is due now.
   func exchangeDelivered(_ exchange: OriginExchange)
-  /// The response is complete, but the rest of the request still has to be sent (``OriginRequest/outlivesAnswer``). `ended` follows
-  /// when it is sent, or `broke` if it cannot be sent.
+  /// Called when the response is complete, but the rest of the request still has to be sent (``OriginRequest/outlivesAnswer``).
+  /// `ended` follows when the rest is sent, or `broke` if it cannot be sent.
   func exchangeAnswered(_ exchange: OriginExchange)
-  /// The response is complete (RFC 9112 §8).
+  /// Called when the response is complete (RFC 9112 §8).
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields)
-  /// The response will never be complete.
+  /// Called when the response will never be complete.
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure)
-  /// A 101 came to a request that asked for it: the stream is the delegate's, `leftover` are bytes that came behind the head. The
-  /// stream counts in `max-live-connections` until the exchange is cancelled or deallocated.
+  /// Called when a 101 came to a request that asked for an upgrade. The stream now belongs to the delegate; `leftover` has the
+  /// bytes that came after the head. The stream counts in `max-live-connections` until the exchange is cancelled or deallocated.
   func exchange(_ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8])
-  /// More content may be sent, after `sendBody` or `sendFile` returned `false`.
+  /// Called when more content may be sent, after `sendBody` or `sendFile` returned `false`.
   func exchangeWantsBody(_ exchange: OriginExchange)
 }
 
@@ -39,7 +40,7 @@ extension OriginExchangeDelegate {
   package func exchangeDelivered(_ exchange: OriginExchange) {}
   package func exchangeAnswered(_ exchange: OriginExchange) {}
 
-  /// For delegates that never ask for an upgrade.
+  /// Closes the stream. This default is for delegates that never ask for an upgrade.
   package func exchange(
     _ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8]
   ) {

@@ -5,10 +5,10 @@ package struct OriginFailure: Error, Hashable, Sendable {
   /// The error for `Proxy-Status`, with the status that the client gets (RFC 9209).
   package var error: ProxyError
   package var answer: Answer
-  /// Whether any byte of the request had been handed to a connection: the origin may have acted on it.
+  /// Whether any byte of the request had been handed to a connection. If so, the origin may have acted on the request.
   package var requestBytesSent: Bool
   /// Whether none of the bytes handed in since ``OriginExchange/markHeldBack()`` has left pawl, so that the origin has no complete
-  /// request; `true` if that was never called (``OriginExchange/lacksHeldBack``).
+  /// request; `true` if that function was never called (``OriginExchange/lacksHeldBack``).
   package var lacksHeldBack: Bool
   /// Whether the kernel had taken the complete request.
   package var requestWasWhole = false

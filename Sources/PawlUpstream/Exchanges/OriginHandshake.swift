@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlTLS
 
-/// The TLS handshake on one new connection to an origin. The caller has to retain it.
+/// The TLS handshake on one new connection to an origin. The caller has to retain this object.
 final class OriginHandshake: StreamDelegate {
   private let stream: SocketStream
   private let address: SocketAddress

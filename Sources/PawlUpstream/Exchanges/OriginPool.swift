@@ -5,14 +5,14 @@ package final class OriginPool {
   package let upstream: Upstream
   package let loop: EventLoop
   private var id: ConnectionLimit.PoolID = -1
-  /// How the upstream reaches this pool.
+  /// The reference through which the upstream reaches this pool.
   let reference = PoolReference()
   /// The idle connections; the one that became idle first is first.
   @exclusivity(unchecked) private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
 
-  /// Makes the pool of a pair of loop and upstream; there is one for each pair. Call it on the loop, or before the loop runs.
+  /// Makes the pool for one loop and one upstream; each such pair has one pool. Call it on the loop, or before the loop runs.
   package init(upstream: Upstream, loop: EventLoop) {
     (self.upstream, self.loop) = (upstream, loop)
     reference.pool = self
@@ -47,7 +47,7 @@ package final class OriginPool {
 
   // MARK: For exchanges
 
-  /// Asks for a place; ``OriginExchange/granted(_:)`` follows, perhaps from within.
+  /// Asks for a place; ``OriginExchange/granted(_:)`` is called then, perhaps before this returns.
   func enter(_ exchange: OriginExchange) {
     let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
     let (use, holder) = (exchange.request.use, exchange.request.holder)
@@ -63,7 +63,7 @@ package final class OriginPool {
     perform(actions)
   }
 
-  /// Ends the wait of an exchange. If its place is granted already, ``granted(_:usingIdle:)`` gives that back.
+  /// Ends the wait of an exchange. If its place is granted already, ``granted(_:usingIdle:)`` gives the place back.
   @discardableResult
   func leave(_ ticket: ConnectionLimit.Ticket) -> Bool {
     queued[ticket] = nil
@@ -98,7 +98,8 @@ package final class OriginPool {
     exchange.granted(connection.flatMap { suits($0, exchange) ? $0 : nil })
   }
 
-  /// Whether the exchange may use this connection, which leads to another node if none to its own node is idle. Closes it if not.
+  /// Whether the exchange may use this idle connection. It may lead to another node than the chosen one, if no connection to the
+  /// chosen node is idle. Closes the connection if the exchange may not use it.
   private func suits(_ connection: OriginConnection, _ exchange: OriginExchange) -> Bool {
     let node = exchange.preferredURL
     if connection.url == node { return true }
@@ -109,7 +110,7 @@ package final class OriginPool {
     return false
   }
 
-  /// Closes idle connections whose places another loop needs, and takes what this pool is granted.
+  /// Closes idle connections whose places another loop needs, and takes the places that this pool is granted.
   func look() {
     let (toClose, actions) = upstream.update(for: id) { limit in
       let (toClose, actions) = limit.look(id)
@@ -161,9 +162,9 @@ struct OriginPlace {
   var isQuick: Bool
 }
 
-/// A reference of the upstream to a pool, empty once the pool is deallocated. Used on the pool's loop only. A weak reference in its
-/// place would make every use of the pool slower.
+/// A reference of the upstream to a pool, empty after the pool is deallocated. Used on the pool's loop only. A weak reference
+/// instead of it would make every use of the pool slower.
 final class PoolReference {
-  // Safe: the pool empties it in its `deinit`.
+  // Safe: the pool sets this to `nil` in its `deinit`.
   unowned(unsafe) var pool: OriginPool?
 }

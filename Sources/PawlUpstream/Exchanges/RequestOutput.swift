@@ -16,20 +16,21 @@ struct FileContent {
   }
 }
 
-/// The part of a request that still has to be sent to the origin: head and content in their framing. Keeps what the socket has not
-/// taken; the exchange bounds that by making its sender wait.
+/// The part of a request that still has to be sent to the origin: head and content in their framing. Keeps the bytes that the
+/// socket has not taken. The exchange limits their number: it makes the code that hands in content (the sender) wait.
 struct RequestOutput {
-  /// From this many pending bytes on the sender has to wait.
+  /// With this many pending bytes or more, the sender has to wait.
   static let highWater = 256 << 10
-  /// At this many pending bytes or fewer the sender goes on.
+  /// With this many pending bytes or fewer, the sender goes on.
   static let lowWater = 64 << 10
 
-  /// How many bytes of a file are sent in one turn of the loop if no other connection is ready; otherwise a share of it.
+  /// The most bytes of a file that are sent in one turn of the loop if no other connection is ready. If others are ready, only a
+  /// part of this number is sent.
   static let turn = 4 << 20
 
   enum FlushResult: Hashable {
     case drained, blocked, failed
-    /// The file could not be read, or is too short. The connection is not at fault.
+    /// The file could not be read, or is too short. The connection itself works.
     case unreadable(String)
   }
   enum Misuse: Error, Hashable { case tooMuch, tooLittle }
@@ -44,18 +45,18 @@ struct RequestOutput {
   private var content: Content
   private var pending: [UInt8] = []
   private var start = 0
-  /// The file that is sent behind the pending bytes.
+  /// The file that is sent after the pending bytes.
   private var file: FileContent?
-  /// The bytes that were handed in behind the file.
+  /// The bytes to send after the file.
   private var behind: [UInt8] = []
   private var isConnected = false
-  /// Bytes that the stream has taken and the kernel has not: TLS records.
+  /// Bytes that the stream has taken and the kernel has not. They are TLS records.
   private(set) var keptByStream = 0
-  /// Whether content was handed in: the request cannot be sent again from its start.
+  /// Whether content was handed in. If so, the request cannot be sent again from its start.
   private(set) var hasTakenBody = false
   /// Bytes handed to the present connection's socket.
   private(set) var sentOnConnection: UInt64 = 0
-  /// Whether nothing more is sent: the origin has responded already, or has closed.
+  /// Whether nothing more is sent, because the origin has already responded or has closed the connection.
   private(set) var isStopped = false
 
   init(_ framing: BodyFraming) {
@@ -74,7 +75,8 @@ struct RequestOutput {
   /// Bytes in memory that the socket has not taken.
   var pendingCount: Int { pending.count - start + behind.count }
   var hasFile: Bool { file != nil }
-  /// Whether the kernel has all that was handed in, not merely encrypted: it is sent even when pawl ends.
+  /// Whether the kernel has everything that was handed in, so that it is sent even if pawl ends. Bytes that still wait in pawl as
+  /// TLS records do not count as taken by the kernel.
   var isFlushed: Bool { isConnected && !hasUnsent && !isStopped }
   /// Whether the kernel lacks some of what was handed in.
   var hasUnsent: Bool { pendingCount > 0 || file != nil || keptByStream > 0 }
@@ -95,7 +97,7 @@ struct RequestOutput {
     }
   }
 
-  /// Resets the output, because the connection is lost and another one will be tried. Only while no content was taken.
+  /// Resets the output, because the connection is lost and another one will be tried. Call this only while no content was taken.
   mutating func disconnect() {
     precondition(!hasTakenBody, "content that was taken cannot be sent again")
     (pending, start, file, behind, isConnected, isStopped) = ([], 0, nil, [], false, false)
@@ -105,7 +107,7 @@ struct RequestOutput {
 
   mutating func stop() { (pending, start, file, behind, isStopped) = ([], 0, nil, [], true) }
 
-  /// Takes content; writes what the socket accepts. `nil` stream: not connected yet.
+  /// Takes content; writes what the socket accepts. `stream` is `nil` if there is no connection yet.
   mutating func append(_ bytes: UnsafeRawBufferPointer, to stream: SocketStream?) throws(Misuse) -> FlushResult {
     guard !isStopped, !bytes.isEmpty else { return .drained }
     switch content {
@@ -151,7 +153,7 @@ struct RequestOutput {
     hasTakenBody = true
   }
 
-  /// Changes the buffer to which the next bytes in memory belong.
+  /// Calls `change` with the buffer for the next bytes in memory: `behind` if a file has to be sent first, otherwise `pending`.
   private mutating func withTail(_ change: (inout [UInt8]) -> Void) {
     if file == nil { change(&pending) } else { change(&behind) }
   }

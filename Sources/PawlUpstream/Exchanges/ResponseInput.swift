@@ -7,7 +7,7 @@ struct ResponseInput {
   enum Stage: Hashable {
     /// No byte has come yet.
     case awaited
-    /// A head is coming, or interim ones have come.
+    /// A head is coming, or interim heads have come.
     case heads
     /// The final response head has come.
     case content(Order)
@@ -17,11 +17,11 @@ struct ResponseInput {
 
   /// How much of the request was sent when the final response head came.
   enum Order: Hashable, CaseIterable {
-    /// All of it.
+    /// The complete request.
     case afterRequest
-    /// Only a part (an early response): the connection is not reused.
+    /// Only a part of the request (an early response), so the connection is not reused.
     case early
-    /// Only a part, but the rest is sent even after the response is complete (``OriginRequest/outlivesAnswer``).
+    /// Only a part of the request, but the rest is sent even after the response is complete (``OriginRequest/outlivesAnswer``).
     case outlived
   }
 
@@ -34,12 +34,13 @@ struct ResponseInput {
   /// Whether the origin would take another request on this connection (RFC 9112 §9.3).
   private(set) var keepsAlive = false
   /// All of the content, if it came with the head; set only while the delegate is called with that head. `hasMore`: bytes came
-  /// behind the content.
+  /// after the content.
   var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
-  /// Bytes read that could not be delivered yet: the start of a head, or what was read behind the point of a pause.
+  /// Bytes that were read, but could not be delivered yet: the start of a head, or the bytes after the point where the delegate
+  /// paused the exchange.
   var held: [UInt8] = []
 
-  /// Content that came with its head is lent out in one piece up to this size, in bytes.
+  /// The most bytes of content that the delegate gets in one piece if the content came with its head.
   static let wholeLimit = 64 << 10
 
   /// Returns the complete content, if these bytes begin with it; `nil`: they do not, or its length is unknown or above
@@ -79,9 +80,9 @@ struct ResponseInput {
 
   var isWhole: Bool { stage == .whole }
 
-  /// How many bytes to read when the budget of this turn is used up, but the rest of the content fits into one more `share`: that
-  /// rest, and one byte more to notice data after the end of the response. `nil`: the rest is larger or unknown; read on in the
-  /// next turn.
+  /// Returns how many bytes to read when the budget of this turn is used up, but the rest of the content fits into one more
+  /// `share`. This is the rest and one byte more, to notice bytes after the end of the response. `nil`: the rest is larger or
+  /// unknown, and is read in the next turn.
   func lastPiece(within share: Int) -> Int? {
     guard hasFinalHead, let left = decoder.remaining, left > 0, left <= share else { return nil }
     return Int(left) + 1
@@ -112,8 +113,8 @@ struct ResponseInput {
     return true
   }
 
-  /// Notes that the response is complete before a request that is still sent to its end.
-  /// - Returns: `false` if the request is not sent to its end: the response ends the exchange.
+  /// Notes that the response is complete before the request, which is still sent to its end.
+  /// - Returns: `false` if the request is not sent to its end; the response ends the exchange then.
   @discardableResult
   mutating func endBeforeRequest() -> Bool {
     guard stage == .content(.outlived) else { return false }

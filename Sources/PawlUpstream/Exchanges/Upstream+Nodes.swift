@@ -3,7 +3,7 @@ import PawlLoop
 
 /// The news that a node of an upstream has stopped working, or works again.
 package struct NodeNews: Hashable, Sendable {
-  /// Index of its URL.
+  /// Index of the node's URL.
   package var url: Int
   package var isUp: Bool
   package var why: String
@@ -11,7 +11,8 @@ package struct NodeNews: Hashable, Sendable {
 
 /// The choice of a node, and the reports about it. With a single node there is no choice, and only health checks are counted.
 extension Upstream {
-  /// Returns the indices of all URLs in the order in which to try them. The request counts at the first one until ``leave(_:)``.
+  /// Returns the indices of all URLs in the order in which to try them. The request is counted at the first node until
+  /// ``leave(_:)``.
   func choose(at now: Monotonic, for target: Bytes, preferring url: Int?) -> [Int] {
     withRotation { rotation in
       let order = rotation.order(at: now, for: target, preferring: url)

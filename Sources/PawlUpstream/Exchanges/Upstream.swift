@@ -22,14 +22,14 @@ package final class Upstream: Sendable {
     var pools: [PoolLink] = []
   }
 
-  /// How other loops reach a pool.
+  /// The link through which other loops reach a pool.
   private struct PoolLink: Sendable {
     var loop: EventLoop
     var pool: LoopBound<PoolReference>
   }
 
   /// - Parameters:
-  ///   - tls: for the URLs that have a `serverName`; those fail without.
+  ///   - tls: the TLS settings for URLs that have a `serverName`; without them connections to these URLs fail.
   ///   - report: called for each TLS handshake that failed, also if the next address or URL is tried then; on any loop.
   ///   - news: called for each node that stops working or works again; on any loop.
   package init(
@@ -75,7 +75,8 @@ package final class Upstream: Sendable {
 
   // MARK: The limit
 
-  /// Changes the state of the limit, and sends the actions for other pools to their loops. Returns what `pool` itself is granted.
+  /// Changes the state of the limit, and sends the actions for other pools to their loops. Returns the result of `change`, and the
+  /// places that `pool` itself is granted.
   func update<R>(
     for pool: ConnectionLimit.PoolID, _ change: (inout ConnectionLimit) -> (R, [ConnectionLimit.Action])
   ) -> (R, [ConnectionLimit.Action]) {
@@ -99,7 +100,7 @@ package final class Upstream: Sendable {
     return (result, own)
   }
 
-  /// Takes an idle connection of the pool if no request waits: the usual, short case of
+  /// Takes an idle connection of the pool if no request waits. This is the usual, short case of
   /// ``ConnectionLimit/enter(_:use:prefersIdle:for:)``.
   func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse, _ holder: PlaceHolder) -> Bool {
     shared.withLock { $0.limit.takeIdle(of: pool, for: use, holder) }

@@ -9,16 +9,16 @@ struct NodeHealth: Hashable, Sendable {
   private var failures = 0
   private var failedAt = Monotonic(nanoseconds: 0)
   private var restsUntil = Monotonic(nanoseconds: 0)
-  /// After a rest one request probes the node; until this time other requests prefer other nodes, as if it still rested.
+  /// After a rest one request probes the node; until this time other requests prefer other nodes, as if this node still rested.
   private var isTriedUntil = Monotonic(nanoseconds: 0)
   private var errors = ErrorStreak()
   /// Whether its health checks have failed, and have not passed since.
   private var failsChecks = false
-  /// Consecutive health checks whose result contradicts ``failsChecks``; at `fall` or `rise` of them the state changes (as in
-  /// HAProxy).
+  /// The number of consecutive health checks whose result contradicts ``failsChecks``. When it reaches `fall` or `rise`, the state
+  /// changes (as in HAProxy).
   private var contraryChecks = 0
 
-  /// Whether the node has neither failed since it last worked nor fails its health checks.
+  /// Whether the node has not failed since it last worked, and does not fail its health checks.
   var isWell: Bool { failures == 0 && !failsChecks }
 
   func rest(at now: Monotonic) -> Rest {
@@ -27,7 +27,7 @@ struct NodeHealth: Hashable, Sendable {
     return failsChecks ? .failsChecks : .none
   }
 
-  /// Begins a rest: the node refused a connection, or did not respond in time.
+  /// Begins a rest, because the node refused a connection, or did not respond in time.
   mutating func failed(at now: Monotonic, maxRest: Duration) {
     // Several requests may fail at the same moment: such a burst counts as one failure.
     guard now >= restsUntil else { return }
@@ -47,15 +47,15 @@ struct NodeHealth: Hashable, Sendable {
     min(.seconds(1 << min(max(failures - 1, 0), 30)), most)
   }
 
-  /// Ends the rest and the streak of errors: the node responded, and not with an error.
-  /// - Parameter begun: when the request began. If that was before the last failure, the response does not end the rest: it says
-  ///   nothing about the node after that failure.
+  /// Ends the rest and the streak of errors, because the node responded, and not with an error.
+  /// - Parameter begun: when the request began. If that was before the last failure, the response does not end the rest, because it
+  ///   says nothing about the node after that failure.
   mutating func worked(since begun: Monotonic) {
     errors = ErrorStreak()
     wasReached(since: begun)
   }
 
-  /// Ends the rest: the node responded, if only with an error.
+  /// Ends the rest, because the node responded, even if with an error.
   mutating func wasReached(since begun: Monotonic) {
     guard failures > 0, begun >= failedAt else { return }
     (failures, restsUntil, isTriedUntil) = (0, Monotonic(nanoseconds: 0), Monotonic(nanoseconds: 0))

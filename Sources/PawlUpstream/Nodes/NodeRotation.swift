@@ -2,7 +2,7 @@ package import PawlHTTP
 package import PawlLoop
 
 /// Decides in which order the nodes of an upstream are tried: first those that work, in the order of the balance; then the backups;
-/// resting nodes as the last resort. Pure; shared by all loops under one lock.
+/// last the resting nodes. Pure; shared by all loops under one lock.
 package struct NodeRotation: Hashable, Sendable {
   /// A change of the health of a node, for the log.
   package enum Change: Hashable, Sendable { case down, up }
@@ -34,7 +34,7 @@ package struct NodeRotation: Hashable, Sendable {
   /// Returns the indices of all nodes in the order in which to try them. Advances the rotation.
   /// - Parameters:
   ///   - target: path and query.
-  ///   - preferred: comes first if it works; the rotation is not advanced then.
+  ///   - preferred: the index of a node that comes first if it works; the rotation is not advanced then.
   package mutating func order(at now: Monotonic, for target: Bytes = [], preferring preferred: Int? = nil) -> [Int] {
     guard health.count > 1 else { return [0] }
     if let preferred, health.indices.contains(preferred), works(preferred, at: now) {
@@ -135,7 +135,7 @@ package struct NodeRotation: Hashable, Sendable {
     return health[node].erred(for: path, limit: settings.restAfterErrors)
   }
 
-  /// Begins a rest after too many errors, but not for the last node that works: no other node would be better.
+  /// Begins a rest after too many errors, but not for the last node that works, because no other node would be better.
   private mutating func failedByErrors(_ node: Int, at now: Monotonic) -> Change? {
     health.indices.contains { $0 != node && works($0, at: now) } ? failed(node, at: now) : nil
   }

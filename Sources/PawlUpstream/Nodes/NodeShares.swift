@@ -1,6 +1,7 @@
 import PawlHTTP
 
-/// Weighted round robin that spreads each node's turns evenly, as nginx does: weights of 5, 1 and 1 give a a b a c a a. Pure.
+/// Weighted round robin that spreads each node's turns evenly, as nginx does: nodes a, b and c with the weights 5, 1 and 1 get
+/// turns in the order a a b a c a a. Pure.
 struct SmoothTurns: Hashable, Sendable {
   private let weights: [Int]
   private var standing: [Int]
@@ -28,8 +29,8 @@ struct SmoothTurns: Hashable, Sendable {
   }
 }
 
-/// Consistent hashing of targets to nodes: weighted rendezvous hashing, the lowest `cost` wins. If a node is left out, only its
-/// targets move, each to its next node. Pure.
+/// Consistent hashing of targets to nodes: weighted rendezvous hashing, a target goes to the node with the lowest `cost`. If a node
+/// does not work, only its targets move, each to the node with the next lowest cost. Pure.
 struct TargetHash: Hashable, Sendable {
   private let names: [UInt64]
   private let weights: [Int]
@@ -40,14 +41,14 @@ struct TargetHash: Hashable, Sendable {
     self.weights = weights
   }
 
-  /// Returns the nodes in the order of their costs: the node that the target belongs to first.
+  /// Returns the nodes in the order of their costs. The node that the target belongs to is first.
   func ranked(_ nodes: [Int], for target: Bytes) -> [Int] {
     let key = Self.hash(target)
     return nodes.map { ($0, cost($0, key)) }.sorted { $0.1 < $1.1 }.map(\.0)
   }
 
-  /// Returns `-ln(u) / weight`, with a `u` that is evenly distributed from 0 to 1. So each node has the lowest cost in proportion
-  /// to its weight.
+  /// Returns `-ln(u) / weight`, with a `u` that is evenly distributed from 0 to 1. So the number of targets for which a node has
+  /// the lowest cost is proportional to its weight.
   private func cost(_ node: Int, _ key: UInt64) -> Double {
     let drawn = Double(Self.mixed(key ^ names[node]) >> 11) + 0.5
     return -Self.logarithm(drawn / 0x1p53) / Double(weights[node])

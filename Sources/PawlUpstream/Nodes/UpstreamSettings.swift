@@ -3,12 +3,12 @@ package struct UpstreamURL: Hashable, Sendable {
   /// A name, a literal address without brackets, or the path of the socket when ``isUnix``.
   package var host: String
   package var port: UInt16
-  /// Put before every request's target; usually empty, never ends with a slash.
+  /// The path that is put before every request's target; usually empty, never ends with a slash.
   package var basePath: String
   package var isUnix: Bool
   /// The name that the certificate must be valid for, in lower case, without brackets or a final dot; `nil`: no TLS.
   package var serverName: String?
-  /// Its share of the requests is its weight divided by the sum of all weights; at least 1.
+  /// The weight of the node; at least 1. The share of the node's requests is this weight divided by the sum of all weights.
   package var weight = 1
   /// A backup node: used only while all nodes that are not backups rest or fail their health checks (nginx: `backup`).
   package var isBackup = false
@@ -66,7 +66,7 @@ package struct NodeCheckSettings: Hashable, Sendable {
 /// The settings of `[upstream:NAME]`: how an origin is reached, and its timeouts.
 package struct UpstreamSettings: Sendable {
   package var name: String
-  /// Never empty.
+  /// The URLs of the origin's nodes; never empty.
   package var urls: [UpstreamURL]
   /// The time to connect to one URL, for all addresses of its name together, with the TLS handshake.
   package var connectTimeout: Duration
@@ -76,7 +76,7 @@ package struct UpstreamSettings: Sendable {
   package var idleTimeout: Duration
   /// How long a request may wait for a place below ``maxConnections``.
   package var queueTimeout: Duration
-  /// The most connections over all loops, with idle ones, but without event streams and tunnels; 0: no limit.
+  /// The most connections over all loops, including idle ones, but without event streams and tunnels; 0: no limit.
   package var maxConnections: Int
   /// The most event streams and tunnels over all loops.
   package var maxLiveConnections = 10_000
@@ -86,7 +86,7 @@ package struct UpstreamSettings: Sendable {
   package var clientShare = 100
   /// Percent of ``maxConnections`` that requests for one path may hold while its responses take long.
   package var pathShare = 100
-  /// How its URLs share the requests.
+  /// How the URLs of the upstream share the requests.
   package var nodes = NodeSettings()
 
   package init(

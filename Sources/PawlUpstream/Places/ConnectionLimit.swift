@@ -2,23 +2,23 @@
 package enum OriginUse: Hashable, Sendable {
   /// A client waits for this response.
   case passThrough
-  /// A body is fetched for the cache, or an upload is delivered while no client waits. Together these take at most half of
+  /// A body is fetched for the cache, or an upload is delivered while no client waits. Such requests together take at most half of
   /// `max-connections`.
   case fill
-  /// The content of the request is still on its way from the client. All such requests together take at most half of
-  /// `max-connections`, too.
+  /// The content of the request is still on its way from the client. Such requests together take at most half of `max-connections`,
+  /// too.
   case upload
 }
 
-/// Enforces `max-connections` of an upstream over all loops, with a queue (nginx: `max_conns`). Pure: returns the actions to be
-/// done.
+/// Enforces `max-connections` of an upstream over all loops, with a queue (nginx: `max_conns`). Pure state: the functions return
+/// the actions that the caller has to carry out.
 ///
-/// A place is one connection below that limit: of a running exchange, or idle, also while it is about to be closed. Requests get
-/// places first come, first served; but a request is skipped while its group has all the places it may hold. Groups are cache
-/// fills, requests whose content is still on its way from the client, the requests of one client, and those for one path.
+/// A place is one connection below that limit. A running exchange holds a place, and so does an idle connection until it is closed.
+/// Requests get places first come, first served; but a request is skipped while its group has all the places it may hold. Groups
+/// are cache fills, requests whose content is still on its way from the client, the requests of one client, and those for one path.
 package struct ConnectionLimit: Hashable, Sendable {
   package typealias Ticket = UInt64
-  /// One loop's pool.
+  /// The identifier of one loop's pool.
   package typealias PoolID = Int
 
   package struct Waiter: Hashable, Sendable {
@@ -31,8 +31,8 @@ package struct ConnectionLimit: Hashable, Sendable {
   }
 
   package enum Action: Hashable, Sendable {
-    /// The request has a place for a new connection. With `usingIdle` it takes an idle connection of its pool at once; this is
-    /// granted only to the pool that called.
+    /// The request has a place for a new connection. With `usingIdle` the request takes an idle connection of its pool at once;
+    /// this is granted only to the pool that made the call.
     case grant(Waiter, usingIdle: Bool)
     /// The pool has to call ``look(_:)`` on its loop.
     case wake(PoolID)
@@ -40,7 +40,7 @@ package struct ConnectionLimit: Hashable, Sendable {
 
   private struct Pool: Hashable {
     var idle = 0
-    /// Idle connections that were asked to close.
+    /// The number of idle connections that the pool was asked to close.
     var closing = 0
     var isAwake = false
     var spare: Int { idle - closing }
@@ -124,7 +124,8 @@ package struct ConnectionLimit: Hashable, Sendable {
     return true
   }
 
-  /// Removes a waiting request. `false`: it does not wait any more; its grant is on its way.
+  /// Removes a waiting request. `false`: it does not wait any more, because it has a place, and the grant is on its way to its
+  /// pool.
   package mutating func leave(_ ticket: Ticket) -> Bool { waiting.remove(ticket) }
 
   /// Ends an exchange. Its connection becomes idle, or is closed already.
@@ -158,7 +159,8 @@ package struct ConnectionLimit: Hashable, Sendable {
     return serve(pool)
   }
 
-  /// Returns what a woken pool has to do: how many idle connections to close now (and then to report), and what it is granted.
+  /// Returns what a woken pool has to do: how many idle connections to close now (and to report by ``idleClosed(_:count:)``), and
+  /// which places the pool is granted.
   package mutating func look(_ pool: PoolID) -> (toClose: Int, actions: [Action]) {
     pools[pool].isAwake = false
     return (pools[pool].closing, serve(pool))

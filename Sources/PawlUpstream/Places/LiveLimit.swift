@@ -6,14 +6,14 @@ package struct LiveLimit: Hashable {
   package private(set) var count = 0
 
   /// - Parameters:
-  ///   - limit: the most for all clients together.
+  ///   - limit: the most long-lived connections of all clients together.
   ///   - clientShare: percent of them that one client may hold.
   package init(limit: Int, clientShare: Int) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: 100)
   }
 
-  /// Counts one more; `false`: the limit is reached, or this client holds its share.
+  /// Counts one more long-lived connection; `false`: the limit is reached, or this client holds its share.
   package mutating func take(_ holder: PlaceHolder) -> Bool {
     guard count < limit, shares.full(holder) == nil else { return false }
     count += 1

@@ -1,8 +1,8 @@
-/// A hash table with a count and a flag for each key (a mark); an entry is removed when its count is 0. Marks are hashes already:
-/// their low bits are the index (open addressing, linear probing).
+/// A hash table with a count and a flag for each key (a mark); an entry is removed when its count is 0. Marks are hashes already,
+/// so their low bits are the index (open addressing, linear probing).
 struct MarkCounts: Hashable {
   struct Entry: Hashable {
-    /// The key. Never 0 while ``count`` is above 0.
+    /// The key (a hash). Never 0 while ``count`` is above 0.
     var mark: UInt64 = 0
     var count = 0
     var isFlagged = false
@@ -44,7 +44,7 @@ struct MarkCounts: Hashable {
     return place
   }
 
-  /// Removes an entry, and moves entries behind it into the gap where they belong there (linear probing, backward-shift deletion).
+  /// Removes an entry, and moves entries after it into the gap if they belong there (linear probing, backward-shift deletion).
   private mutating func empty(_ gone: Int) {
     used -= 1
     let mask = entries.count - 1

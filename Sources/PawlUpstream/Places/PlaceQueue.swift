@@ -1,5 +1,5 @@
 /// The queue of requests that wait for a place: one line for each ``OriginUse``. Requests of a client or path that already holds
-/// its share wait in separate lines (`heldBack`), so that they do not block those behind them (no head-of-line blocking).
+/// its share wait in separate lines (`heldBack`), so that they do not block the requests after them (no head-of-line blocking).
 struct PlaceQueue: Hashable {
   private struct Line: Hashable {
     var use: OriginUse
@@ -23,7 +23,7 @@ struct PlaceQueue: Hashable {
   private var passThroughs = RemovableQueue()
   private var fills = RemovableQueue()
   private var uploads = RemovableQueue()
-  /// The lines of requests whose client or path holds its share. An empty line is removed.
+  /// The lines of requests whose client or path holds all places of its share. An empty line is removed.
   private var heldBack: [Line: RemovableQueue] = [:]
   private(set) var count = 0
   /// The line of the request that ``next(_:_:)`` returned last.

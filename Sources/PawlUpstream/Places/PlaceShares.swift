@@ -13,11 +13,12 @@ package struct PlaceHolder: Hashable, Sendable {
 package struct PlaceShares: Hashable {
   /// An upstream with fewer places than this has no shares.
   static let leastLimit = 4
-  /// A place that is held for less than this was held quickly: while that is so for a path, ``pathLimit`` does not apply to it.
+  /// A place that is held for less than this time was held quickly. While the last place given back for a path was held quickly,
+  /// ``pathLimit`` does not apply to that path.
   package static let quick = Duration.milliseconds(100)
 
-  /// One of the shares, with the mark (hash) of the client or path: of a client, of a path, or of a client's requests whose content
-  /// is still on its way.
+  /// A share, with the mark (hash) of its client or path: the share of a client, of a path, or of those requests of a client whose
+  /// content is still on its way.
   package enum Account: Hashable { case client(UInt64), path(UInt64), uploader(UInt64) }
 
   /// The most places of one client, and of one path; `.max`: all.
@@ -46,7 +47,7 @@ package struct PlaceShares: Hashable {
     areKept = clientLimit != .max || pathLimit != .max
   }
 
-  /// Returns the used-up share that keeps this holder from another place; `nil`: none.
+  /// Returns the share that is used up, so that this holder gets no more places; `nil`: no share is used up.
   package func full(_ holder: PlaceHolder, _ use: OriginUse = .passThrough) -> Account? {
     guard areKept else { return nil }
     if use == .upload, holder.client != 0, isFull(.uploader(holder.client)) { return .uploader(holder.client) }

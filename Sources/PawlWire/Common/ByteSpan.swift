@@ -1,4 +1,4 @@
-/// A constant set of ASCII bytes: a look-up needs neither memory nor a lazy global.
+/// A constant set of ASCII bytes. A look-up reads neither a table nor a lazily initialised global.
 struct ASCIISet: Sendable {
   var low: UInt64, high: UInt64
 
@@ -40,7 +40,7 @@ extension Span<UInt8> {
     return at
   }
 
-  /// The end of `from..<end` without the blanks at its end.
+  /// The end of `from..<end` after trailing blanks are removed.
   @inline(__always) func withoutTrailingBlanks(from: Int, to end: Int) -> Int {
     var at = end
     while at > from, Byte.isBlank(self[at &- 1]) { at &-= 1 }
@@ -55,7 +55,8 @@ extension Span<UInt8> {
       let word = word(at: at)
       let deleted = word ^ 0x7f7f_7f7f_7f7f_7f7f
       let below = (word &- 0x2020_2020_2020_2020) & ~word
-      // A borrow can mark only bytes above a true hit, so the lowest mark is exact.
+      // A subtraction may borrow from the next higher byte, and so mark a byte wrongly, but only above a true hit. So the lowest
+      // mark is exact.
       let marks = (below | ((deleted &- 0x0101_0101_0101_0101) & ~deleted)) & 0x8080_8080_8080_8080
       guard marks != 0 else {
         at &+= 8
@@ -73,7 +74,7 @@ extension Span<UInt8> {
     return at
   }
 
-  /// As ``firstOutside(_:from:to:)`` for ``ASCIISet/target``, eight bytes at a time.
+  /// Like ``firstOutside(_:from:to:)``, for ``ASCIISet/target``, eight bytes at a time.
   @inline(__always) func endOfTarget(from: Int, to end: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var at = from

@@ -1,14 +1,14 @@
 /// The limits of a head; a larger one is refused. All sizes in bytes.
 package struct HeadLimits: Hashable, Sendable {
-  /// The whole head with its empty line. Beyond it: 431, or 502 for a response.
+  /// The largest head, with its empty line. A larger request is refused with 431; for a larger response the client gets 502.
   package var maxHead: Int
-  /// The number of field lines. Beyond it: 431, or 502 for a response.
+  /// The most field lines. A request with more is refused with 431; for a response with more the client gets 502.
   package var maxFields: Int
-  /// The request line without its line end. Beyond it: 414. RFC 9112 §3 asks for at least 8000.
+  /// The longest request line, without its line end. A longer line is refused with 414. RFC 9112 §3 asks for at least 8000.
   package var maxRequestLine: Int
-  /// The method. Beyond it: 501.
+  /// The longest method. A longer method is refused with 501.
   package var maxMethod: Int
-  /// The number of empty lines before a request that are skipped (RFC 9112 §2.2).
+  /// The most empty lines before a request that are skipped (RFC 9112 §2.2).
   package var leadingEmptyLines: Int
 
   package init(

@@ -1,8 +1,8 @@
 import PawlBase
 import PawlHTTP
 
-/// The syntax `uri-host [ ":" port ]` of `Host` and of absolute targets (RFC 9110 §4.2, §7.2). Accepts the same as
-/// ``Authority/parseHost(_:)``, but in place, and without allocating for host names.
+/// The syntax `uri-host [ ":" port ]` of `Host` and of absolute targets (RFC 9110 §4.2, §7.2). Accepts the same values as
+/// ``Authority/parseHost(_:)``, but reads them in place, and allocates nothing for host names.
 struct HostSyntax: Equatable {
   /// The host and the port, without the colon of an empty port.
   var range: Range<Int>

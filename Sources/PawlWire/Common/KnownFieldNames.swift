@@ -1,11 +1,11 @@
 import PawlHTTP
 
 /// Recognises the names of ``FieldName`` directly in the read buffer, eight bytes at a time, without allocating. The parser keeps
-/// a copy, so that a look-up needs no lazy global.
+/// a copy, so that a look-up reads no lazily initialised global.
 struct KnownFieldNames: Sendable {
   static let shared = KnownFieldNames()
 
-  /// A name of at most 32 bytes as words, letters in lower case. The first and the last may overlap.
+  /// A name of at most 32 bytes as words of eight bytes, letters in lower case. The last word may overlap the word before it.
   struct Key: Equatable {
     var count: Int
     var first: UInt64 = 0, second: UInt64 = 0, third: UInt64 = 0, last: UInt64
@@ -31,7 +31,7 @@ struct KnownFieldNames: Sendable {
   }
 
   private static let mask = 1023, longest = 32
-  /// Position + 1 in `names` and `keys`, or 0.
+  /// For each slot, the position in `names` and `keys` plus 1; 0 for an empty slot.
   private var slots = [UInt8](repeating: 0, count: mask + 1)
   private var names: [FieldName] = []
   private var keys: [Key] = []
@@ -48,8 +48,8 @@ struct KnownFieldNames: Sendable {
     }
   }
 
-  /// Finds the name of a token. No byte of a token but a letter becomes a letter, a digit or a hyphen when its case bit is set,
-  /// so the comparison is exact.
+  /// Finds the known name that a token spells. Of the bytes of a token only letters, digits and hyphens become a letter, a digit
+  /// or a hyphen when the case bit (0x20) is set, so the comparison is exact.
   func find(_ bytes: Span<UInt8>, _ range: Range<Int>) -> FieldName {
     guard !range.isEmpty, range.count <= Self.longest else { return .other }
     guard range.upperBound >= 8 else {
@@ -75,8 +75,8 @@ extension Span<UInt8> {
 
   @inline(__always) func lowerCaseWord(at start: Int) -> UInt64 { word(at: start) | 0x2020_2020_2020_2020 }
 
-  /// The offset of the first byte that is neither a letter nor a hyphen, or a smaller offset: the last bytes before `end` are not
-  /// read. Almost every field name has no other bytes.
+  /// The offset of the first byte that is neither a letter nor a hyphen, or a smaller offset, because the last bytes before `end`
+  /// are not read. Almost every field name has only letters and hyphens.
   @inline(__always) func endOfPlainName(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {

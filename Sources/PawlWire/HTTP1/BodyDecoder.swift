@@ -23,9 +23,9 @@ package struct BodyDecoder: Sendable {
     case needMore(consumed: Int)
     /// `range` of the buffer is content; skip `consumed` bytes, counted from the start of the given range.
     case data(Range<Int>, consumed: Int)
-    /// The body is complete; the following bytes belong to the next message. Every further call returns it again.
+    /// The body is complete; the following bytes belong to the next message. Every further call returns `end` again.
     case end(consumed: Int)
-    /// The framing is broken, so the rest of the connection is unusable. Every further call returns it again.
+    /// The framing is broken, so the rest of the connection is unusable. Every further call returns `malformed` again.
     case malformed(StaticString)
   }
 
@@ -55,7 +55,7 @@ package struct BodyDecoder: Sendable {
       }
   }
 
-  /// The number of content bytes still to come; `nil` when the framing does not tell.
+  /// The number of content bytes still to come; `nil` when the framing does not give it.
   package var remaining: UInt64? {
     switch state {
     case .length(let count): count
@@ -74,7 +74,7 @@ package struct BodyDecoder: Sendable {
     }
   }
 
-  /// Decodes the next piece of `buffer[range]`. The caller advances the range by what was consumed and calls again, until the
+  /// Decodes the next piece of `buffer[range]`. The caller advances the range by the consumed bytes and calls again, until the
   /// result is `needMore`, `end` or `malformed`.
   package mutating func next(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> Event {
     var at = range.lowerBound

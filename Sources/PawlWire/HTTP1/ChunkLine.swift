@@ -13,8 +13,8 @@ struct ChunkSize: Hashable, Sendable {
   }
 }
 
-/// A chunk line, `chunk-size [ chunk-ext ] CRLF`, parsed byte by byte (RFC 9112 §7.1.1): it may be cut anywhere, and its bytes
-/// are not kept.
+/// A chunk line, `chunk-size [ chunk-ext ] CRLF`, parsed byte by byte (RFC 9112 §7.1.1), because it may arrive in any pieces. Its
+/// bytes are not kept.
 struct ChunkLine: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     case sizeStart, size, afterSize
@@ -56,8 +56,8 @@ struct ChunkLine: Hashable, Sendable {
     return .more
   }
 
-  /// The place behind a byte of `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; `nil` when it is malformed. No
-  /// blank may precede the line end.
+  /// The state after a byte of `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; `nil` when the byte is not
+  /// allowed. No blank may precede the line end.
   private func placeAfter(_ byte: UInt8) -> Place? {
     let isBlank = Byte.isBlank(byte)
     let isToken = ASCIISet.token.contains(byte)

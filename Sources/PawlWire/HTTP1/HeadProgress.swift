@@ -1,4 +1,4 @@
-/// How far a head has been parsed, so that a head in a thousand pieces is not parsed a thousand times.
+/// How far a head has been parsed, so that a head that arrives in a thousand pieces is not parsed a thousand times.
 struct HeadProgress: Sendable {
   private(set) var isUnderway = false
   /// Where the head starts in the caller's buffer.
@@ -23,7 +23,7 @@ struct HeadProgress: Sendable {
   mutating func hasNews(_ bytes: Span<UInt8>) -> Bool {
     let news = bytes.firstControl(from: max(searched, lineStart), to: bytes.count) < bytes.count
     searched = bytes.count
-    // The byte behind a carriage return decides whether the line ends, so the carriage return is examined again.
+    // The byte after a carriage return decides whether the line ends, so the carriage return is examined again.
     if searched > lineStart, bytes[searched - 1] == Byte.carriageReturn { searched -= 1 }
     return news
   }

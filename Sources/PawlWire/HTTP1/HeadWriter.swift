@@ -35,14 +35,14 @@ package enum HeadWriter {
     }
   }
 
-  /// Room for the literals of a head, its numbers and a reason phrase of pawl.
+  /// The most bytes of a head's literals and numbers and of a reason phrase of pawl.
   private static let fixedRoom = 256
 
   /// Writes the head of a response to a client.
   /// - Parameters:
   ///   - framing: `.none` writes no framing field: for 1xx, 204, 304 and responses to HEAD of unknown length. An empty body is
-  ///     `.length(0)`. `.untilClose` needs `.close`.
-  ///   - version: the client's.
+  ///     `.length(0)`. `.untilClose` needs the connection `.close`.
+  ///   - version: the version of the client.
   package static func write(
     _ head: ResponseHead, framing: BodyFraming, connection: ConnectionHeader, to version: HTTPVersion = .http11,
     into output: inout [UInt8]

@@ -1,7 +1,7 @@
 import PawlHTTP
 
-/// The parts of a head that matter when it requests a representation without conditions, or one range of it. All are ranges of
-/// the read buffer.
+/// The parts of a head that matter when it requests a representation without conditions, or one range of it. The parts are ranges
+/// of the read buffer.
 package struct PlainGet {
   package let authority: Range<Int>
   package let target: Range<Int>
@@ -16,15 +16,15 @@ package struct PlainGet {
   package let acceptsCodings: Bool
   /// Whether other proxies forwarded the request (`Via`).
   package let hasVia: Bool
-  /// Whether a field of a proxy in front may give the client's scheme, or its name for the site.
+  /// Whether a field of a proxy in front of pawl may give the scheme or the host that the client used.
   package let namesScheme: Bool
   /// Whether the client may send further requests on this connection; else it has announced its last one (RFC 9112 §9.6).
   package let keepsAlive: Bool
 }
 
 extension RequestParser {
-  /// The last parsed head, when it is a GET of HTTP/1.1 without content or conditions, and its authority and target are already
-  /// the keys of the site and the resource; else `nil`.
+  /// The last parsed head, when it is a GET of HTTP/1.1 without content or conditions, and the bytes of its authority and target
+  /// identify the site and the resource without changes; else `nil`.
   package func plainGet() -> PlainGet? {
     guard isGet, framing == .none, version == .http11, !targetNeedsRewriting, authorityIsLowercase,
       present.isDisjoint(with: .special)
@@ -35,7 +35,7 @@ extension RequestParser {
       range = only
     }
     if contains(.ifRange) {
-      // If-Range without Range is ignored (RFC 9110 §13.1.5); the long way does that.
+      // `If-Range` without `Range` is ignored (RFC 9110 §13.1.5); that is left to the full lookup.
       guard let only = only(.ifRange), range != nil else { return nil }
       ifRange = only
     }
@@ -69,6 +69,7 @@ extension FieldNameSet {
     .expect, .upgrade, .te,
   ]
 
-  /// The same for HTTP/2. Its short way serves no ranges, and leaves requests with `Via` or `Content-Length` to the long way.
+  /// The same fields for HTTP/2. Its short way serves no ranges, and leaves requests with `Via` or `Content-Length` to the full
+  /// lookup.
   static let specialOverHTTP2 = special.union([.range, .ifRange, .via, .contentLength])
 }

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// The places of the fields that determine framing, host and connection of a request. The Booleans are facts about single fields,
-/// not states of the parser.
+/// The positions of the fields that determine framing, host and connection of a request. The Booleans are facts about single
+/// fields, not states of the parser.
 struct FramingFields: Sendable {
   var host: Range<Int>?, contentLength: Range<Int>?, transferEncoding: Range<Int>?
   var isHostRepeated = false, isContentLengthRepeated = false, isTransferEncodingRepeated = false
@@ -26,7 +26,7 @@ struct FramingFields: Sendable {
 }
 
 extension RequestParser {
-  /// Checks what depends on all fields.
+  /// Checks the rules that need all fields: host, framing, connection and expectations.
   mutating func conclude(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     try concludeHost(bytes)
     try concludeFraming(bytes)

@@ -123,7 +123,7 @@ extension RequestParser {
     while pathStart < range.upperBound, bytes[pathStart] != Byte.slash, bytes[pathStart] != 0x3f { pathStart += 1 }
     try takeAuthority(bytes, schemeEnd..<pathStart)
     if pathStart == range.upperBound {
-      // The second slash of the scheme serves as the path.
+      // There is no path, so the second slash of `://` serves as the path.
       (target, targetRange) = (isOptions ? .absoluteServer : .absolute, schemeEnd - 1..<schemeEnd)
     } else {
       target = bytes[pathStart] == Byte.slash ? .absolute : .absoluteQueryOnly

@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// Parses request heads in a read buffer (RFC 9112 §2, §3, §5, §6). Strict: what two parsers could read in two ways is refused.
-/// It copies nothing, and allocates nothing once its line table has grown. Its ranges point into the given buffer and are valid
-/// until the next call.
+/// Parses request heads in a read buffer (RFC 9112 §2, §3, §5, §6). Strict: a head that two parsers could read in two ways is
+/// refused. The parser copies nothing, and allocates nothing after its line table has grown. Its ranges point into the given
+/// buffer and are valid until the next call.
 package struct RequestParser: Sendable {
   /// The methods that the hot path distinguishes.
   package enum PlainMethod: Sendable { case get, head, other }
@@ -26,7 +26,7 @@ package struct RequestParser: Sendable {
   /// Host and port as sent, in the target or else in `Host`, without the colon of an empty port; empty when an HTTP/1.0 request
   /// has neither.
   package internal(set) var authorityRange = 0..<0
-  /// Whether the authority has no capital letter, so that its bytes are the key of the site.
+  /// Whether the authority has no capital letter, so that its bytes identify the site without changes.
   package internal(set) var authorityIsLowercase = true
   /// 1.0 or 1.1; 1.2 to 1.9 are treated as 1.1.
   package internal(set) var version = HTTPVersion.http11
@@ -49,7 +49,7 @@ package struct RequestParser: Sendable {
   /// (RFC 9112 §3.2.4).
   package var targetNeedsRewriting: Bool { target.needsRewriting }
 
-  /// The place of the value of the first line with this name.
+  /// The range of the value of the first line with this name.
   package func first(_ name: FieldName) -> Range<Int>? {
     guard contains(name) else { return nil }
     // Compares raw values: `==` of an enum of another module is a call through a witness table.
@@ -60,7 +60,7 @@ package struct RequestParser: Sendable {
 
   package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-  /// Forgets an incomplete head: the next bytes belong to another connection.
+  /// Forgets an incomplete head, because the next bytes belong to another connection.
   package mutating func reset() { progress.finish() }
 
   /// Parses the head at the start of `buffer[range]`. After ``RequestParse/needMore`` the caller calls again with the same start

@@ -7,9 +7,9 @@ package enum ResponseParse: Sendable {
   case refused(ProxyError)
 }
 
-/// Parses response heads (RFC 9112 §4, §5). As strict as for requests where two readings are possible. Where the RFC has a proxy
-/// repair a response, it is lenient: blanks before a colon are removed, folded lines are joined, and a bare LF ends a line,
-/// because old origins send it and pawl writes every head anew.
+/// Parses response heads (RFC 9112 §4, §5). As strict as ``RequestParser`` where two readings are possible, but lenient where the
+/// RFC lets a proxy repair a response: blanks before a colon are removed, folded lines are joined, and a bare LF ends a line. Old
+/// origins send such heads, and pawl writes every head anew.
 package struct ResponseParser: Sendable {
   private let limits: HeadLimits
   private let names = KnownFieldNames.shared
@@ -97,8 +97,8 @@ package struct ResponseParser: Sendable {
     return true
   }
 
-  /// Whether the start of the status line is complete. Refuses a wrong start at once: a server of another protocol may never send
-  /// a line end.
+  /// Whether the start of the status line, `HTTP/1.`, is complete. Refuses a wrong start at once, because a server of another
+  /// protocol may never send a line end.
   private func isStatusLineSoFar(_ bytes: Span<UInt8>) throws(ProxyError) -> Bool {
     let start = progress.lineStart
     let count = min(7, bytes.count - start)

@@ -2,7 +2,7 @@ import PawlHTTP
 
 /// Which fields of a trailer section are kept.
 package enum TrailerPolicy: Hashable, Sendable {
-  /// Digests of the content: no other trailer field of a client has a meaning for pawl (Hygiene, "forbidden trailers").
+  /// Only digests of the content; no other trailer field of a client has a meaning for pawl (Hygiene, "forbidden trailers").
   case digests
   /// All well-formed fields of an origin; the relay later removes those that must not be forwarded.
   case all

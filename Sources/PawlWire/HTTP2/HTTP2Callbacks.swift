@@ -3,8 +3,8 @@ import CNGHTTP2
 /// The callbacks by which nghttp2 calls Swift. Each one turns pointers into values and calls one method of the attached session.
 ///
 /// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`. The session keeps itself
-/// alive during both, and deletes nghttp2's session in its `deinit`. No pointer is kept beyond a call, except those to content,
-/// which is in the caller's buffer.
+/// alive during both, and deletes nghttp2's session in its `deinit`. No pointer is kept beyond a call, except pointers to
+/// content, which is in the buffer of the caller of ``HTTP2Session/receive(_:at:)``.
 enum HTTP2Callbacks {
   /// The frames whose sending is reported to the session.
   enum Frame { case data, headers, reset, goAway }
@@ -90,7 +90,7 @@ enum HTTP2Callbacks {
       let payload = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
       owner.takePingAcknowledgement(payload)
     case NGHTTP2_PRIORITY_UPDATE.rawValue:
-      // Safe: the built-in handler of this frame type has this payload.
+      // Safe: nghttp2's built-in handler gives frames of this type a payload of this C type.
       guard let payload = frame.pointee.ext.payload else { return }
       owner.takePriorityUpdate(payload.load(as: nghttp2_ext_priority_update.self).stream_id)
     default: break
@@ -99,7 +99,7 @@ enum HTTP2Callbacks {
 
   // MARK: Sending
 
-  /// The source of the content of a response: the delegate.
+  /// The callback by which nghttp2 gets the content of a response from the delegate.
   static var content: nghttp2_data_provider {
     nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, _, limit, flags, _, user in
       guard let owner = owner(user), let flags else { return Int(failure) }
@@ -111,9 +111,9 @@ enum HTTP2Callbacks {
     }
   }
 
-  /// The source of the content of a ready response: the slot of the stream.
+  /// The callback by which nghttp2 gets the content of a ready response, which is in the slot of its stream.
   static func readyContent(_ slot: Int) -> nghttp2_data_provider {
-    // The pointer is the slot plus one, so that none is the null pointer.
+    // The pointer is the slot plus one, so that no slot becomes the null pointer.
     let source = nghttp2_data_source(ptr: UnsafeMutableRawPointer(bitPattern: slot + 1))
     return nghttp2_data_provider(source: source) { _, _, _, limit, flags, source, user in
       guard let owner = owner(user), let flags, let slot = readySlot(source),
@@ -136,7 +136,7 @@ enum HTTP2Callbacks {
           owner.appendContent(header, count, of: frame.pointee.hd.stream_id)
         }
       guard isThere else { return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-      // nghttp2 would make one frame of content after the other; this ends the loop when the output is full.
+      // nghttp2 makes frames of content one after another. This result stops it when the output is full.
       return owner.isFull ? CInt(NGHTTP2_ERR_PAUSE.rawValue) : 0
     }
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
@@ -165,10 +165,10 @@ enum HTTP2Callbacks {
   }
 }
 
-// Outside the type: a C function pointer must not capture anything.
+// This and the functions below are outside the type, because a C function pointer must not capture anything.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
 
-/// The slot of a ready response.
+/// The slot of a ready response; `nil` where the delegate gives the content.
 private func readySlot(_ source: UnsafeMutablePointer<nghttp2_data_source>?) -> Int? {
   guard let place = source?.pointee.ptr else { return nil }
   return Int(bitPattern: place) - 1

@@ -4,7 +4,7 @@ import PawlHTTP
 extension nghttp2_nv {
   /// A field line in the form of nghttp2; the name has to be in lower case.
   ///
-  /// Safe: nghttp2 does not write through these pointers. It copies the bytes during the call, except those that the flags
+  /// Safe: nghttp2 does not write through these pointers. It copies the bytes during the call, except bytes that the flags
   /// exempt.
   package init(
     _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0

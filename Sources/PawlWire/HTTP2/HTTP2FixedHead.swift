@@ -48,7 +48,7 @@ package struct HTTP2FieldValues {
   private struct Entry {
     let name: StaticString
     let start: Int
-    /// Whether its value rarely repeats, so that it should not fill the dynamic table of HPACK.
+    /// Whether the value rarely repeats. Such a value should not fill the dynamic table of HPACK (RFC 7541).
     let isUnique: Bool
   }
 
@@ -80,7 +80,8 @@ package struct HTTP2FieldValues {
     bytes.append(decimal: value)
   }
 
-  /// Appends the values to `lines`, and lends these to `body`; nghttp2 copies the values.
+  /// Appends the field lines of these values to `lines`, and calls `body` with all of `lines`. nghttp2 copies the values during
+  /// that call.
   /// - Parameter forgetsUnique: whether unique values are sent as literals without indexing.
   func lend(behind lines: inout [nghttp2_nv], forgetsUnique: Bool, to body: (UnsafeBufferPointer<nghttp2_nv>) -> Void) {
     bytes.withUnsafeBufferPointer { bytes in

@@ -9,8 +9,9 @@ struct HTTP2Breach: Hashable, Sendable {
   static func breach(_ code: HTTP2ErrorCode) -> HTTP2Breach { HTTP2Breach(reason: .protocolError, code: code) }
 }
 
-/// Reads the frame headers of a client before nghttp2 does. It counts frames that may be a flood, and finds frames for streams
-/// that cannot take them. It sees every frame, also those for streams that are gone. Pure: bytes and time in, a verdict out.
+/// Reads the frame headers of a client before nghttp2 does. It counts frames that may be part of a flood, and finds frames for
+/// streams that cannot take them. It sees every frame, also those for streams that are gone. Pure: the verdict depends only on
+/// the bytes and the given times.
 struct HTTP2FloodWatch: Sendable {
   /// Frame types of RFC 9113 §6 and RFC 9218 §7.
   private enum Kind {
@@ -34,7 +35,7 @@ struct HTTP2FloodWatch: Sendable {
   /// The content bytes that came, or that the arriving frame announces, for streams that began within the same ``take(_:at:)``.
   private var contents: [HTTP2StreamID: UInt64] = [:]
 
-  /// The number of bytes before the next frame header; the preface at first.
+  /// The number of bytes to skip before the next frame header; at first the length of the preface.
   private var skip = HTTP2Session.preface.utf8CodeUnitCount
   /// The frame header that is arriving, and the needed part of its payload: the pad length of DATA, the dependency of PRIORITY.
   private var header: (UInt64, UInt64) = (0, 0)
@@ -144,7 +145,7 @@ struct HTTP2FloodWatch: Sendable {
     return pings.take(at: now) ? nil : .flood(.pingFlood)
   }
 
-  /// Checks a PRIORITY frame. It has no effect, but must not be for the connection, nor make a stream depend on itself
+  /// Checks a PRIORITY frame. The frame has no effect, but it must not be for stream 0, nor make a stream depend on itself
   /// (RFC 9113 §6.3).
   private mutating func priority(at now: Int64) -> HTTP2Breach? {
     guard stream != 0 else { return .breach(.protocolError) }

@@ -4,7 +4,8 @@ import PawlHTTP
 /// HTTP/1.1. One header block arrives at a time (RFC 9113 §4.3), so one reader with its buffers serves a whole connection.
 /// nghttp2 has checked that names are in lower case and values without control characters.
 struct HTTP2HeadReader {
-  /// The bytes before the first value: the name of a `host` line, and padding for ``KnownFieldNames``, which reads backwards.
+  /// The bytes at the start of `storage`: padding for ``KnownFieldNames``, which reads eight bytes up to the end of a name, and
+  /// the name of a `host` line.
   private static let prefix: [UInt8] = Array("    host".utf8)
   private static let hostName = 4..<8
 
@@ -35,7 +36,7 @@ struct HTTP2HeadReader {
   }
 
   mutating func begin(trailers: Bool) {
-    // A large head is an exception: its buffers are not kept.
+    // Large heads are rare, so their buffers are not kept.
     if storage.count > 4 << 10 { storage = [] }
     storage.removeAll(keepingCapacity: true)
     storage.append(contentsOf: Self.prefix)
@@ -60,7 +61,7 @@ struct HTTP2HeadReader {
       refusal = isPseudo ? Self.lineTooLong : RequestRefusal(431, "The header section is too large.")
       return .goOn
     }
-    // Cookies that a browser splits into several fields count as one (RFC 9113 §8.2.3).
+    // Cookies that a browser splits into several fields count as one field (RFC 9113 §8.2.3).
     guard fieldCount - max(0, cookies - 1) <= maxFields else {
       refusal = RequestRefusal(431, "There are too many field lines.")
       return .goOn
@@ -114,7 +115,7 @@ struct HTTP2HeadReader {
   // MARK: Results
 
   /// Whether the head, if no content follows, requests a representation without conditions or ranges by GET. Mutating, because
-  /// the session would else copy the whole reader: 300 instructions per request, measured.
+  /// otherwise the session would copy the complete reader, which takes 300 instructions per request (measured).
   var isPlain: Bool {
     mutating get {
       refusal == nil && present.isDisjoint(with: special) && `protocol` == nil && method.count == 3
@@ -139,7 +140,7 @@ struct HTTP2HeadReader {
       namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
-  /// The request; `isEnd`: no content follows.
+  /// Returns the request; `isEnd`: whether no content follows.
   mutating func request(isEnd: Bool) throws(RequestRefusal) -> HTTP2Request {
     if let refusal { throw refusal }
     try checkTarget()
@@ -193,7 +194,7 @@ struct HTTP2HeadReader {
   }
 
   /// Finds the authority: `:authority`, or else `host`; both have to agree (RFC 9113 §8.3.1).
-  /// - Returns: its place in the storage, in lower case.
+  /// - Returns: the range of the authority in `storage`, where it is in lower case now.
   private mutating func site() throws(RequestRefusal) -> Range<Int> {
     guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
     guard let named = authority ?? seen.host else { throw RequestRefusal(400, "The authority is missing.") }
@@ -232,7 +233,7 @@ struct HTTP2HeadReader {
     }
   }
 
-  /// Joins the cookies, which browsers send in one field each: HTTP/1.1 has one `Cookie` field (RFC 9113 §8.2.3).
+  /// Joins the cookies, which browsers send in one field each, because HTTP/1.1 has one `Cookie` field (RFC 9113 §8.2.3).
   private mutating func joinCookies() {
     guard cookies > 1, let first = lines.firstIndex(where: { $0.name == .cookie }) else { return }
     let start = storage.count

@@ -1,6 +1,6 @@
-/// The state of the client's side of its streams, by their identifiers. A frame for a stream that the client ended or reset is a
-/// connection error (RFC 9113 §5.1); a frame for a stream that pawl reset may have been sent before. Bounded: of streams that are
-/// gone only the latest are kept.
+/// The state of each stream as far as the client determines it: begun, ended or reset. A frame for a stream that the client ended
+/// or reset is a connection error (RFC 9113 §5.1); a frame for a stream that pawl reset is no error, because the client may have
+/// sent it before the reset arrived. Memory is bounded: of streams that are gone only the latest are kept.
 struct HTTP2PeerStreams: Sendable {
   static let ended = 64, abandoned = 256
 
@@ -12,7 +12,8 @@ struct HTTP2PeerStreams: Sendable {
   private var ended = HTTP2RecentStreams(HTTP2PeerStreams.ended)
   private var abandoned = HTTP2RecentStreams(HTTP2PeerStreams.abandoned)
 
-  /// - Parameter maxStreams: as announced in SETTINGS; some more are kept, for a client that has not seen yet that they ended.
+  /// - Parameter maxStreams: the limit announced in SETTINGS. Some more streams are kept, because frames for ended streams may
+  ///   still be on their way.
   init(maxStreams: Int) { most = 2 * maxStreams + Self.abandoned }
 
   /// Notes HEADERS of a request or of trailers.

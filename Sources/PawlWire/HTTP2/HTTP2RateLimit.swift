@@ -3,10 +3,10 @@ struct HTTP2RateLimit: Hashable, Sendable {
   private static let second: Int64 = 1_000_000_000
 
   let rate: HTTP2Rate
-  /// The tokens left, in nanoseconds: one token is 10^9.
+  /// The tokens left, times 10^9.
   private var left: Int64
   private var lastTake: Int64?
-  /// Tokens that were earned by other means than time.
+  /// The tokens left that ``earn(_:)`` added.
   private var earned = 0
 
   init(_ rate: HTTP2Rate) {
@@ -26,7 +26,7 @@ struct HTTP2RateLimit: Hashable, Sendable {
     return true
   }
 
-  /// Adds tokens that last until they are taken; at most sixteen bursts are kept.
+  /// Adds tokens that last until they are taken; at most sixteen times the burst is kept.
   mutating func earn(_ count: Int) { earned = min(earned + count, 16 * rate.burst) }
 
   private mutating func refill(_ now: Int64) {

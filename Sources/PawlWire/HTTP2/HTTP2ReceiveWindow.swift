@@ -1,9 +1,10 @@
 /// The flow-control window for content that a client sends, of one stream or of the connection (RFC 9113 §5.2). It grows with the
-/// transfer rate, so that a long round trip does not slow it, and only while content is consumed quickly.
+/// transfer rate, so that a long round trip does not slow the transfer, but only while content is consumed quickly.
 struct HTTP2ReceiveWindow: Hashable, Sendable {
-  /// The size in bytes: the bytes still allowed, those on their way and those held are together never more.
+  /// The size in bytes. The bytes that the client may still send, the bytes on their way and the held bytes are together never
+  /// more.
   private(set) var size: Int
-  /// The content that came and was not released yet, in bytes.
+  /// The content that has come and was not released yet, in bytes.
   private(set) var held = 0
   /// Content that came since ``restart()``, in bytes.
   private(set) var arrived = 0
@@ -15,26 +16,27 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
   /// Releases bytes that were consumed; at most those that are held.
   mutating func release(_ count: Int) { held -= min(count, held) }
 
-  /// The credit to give back now, in bytes. `spent`: the bytes of the window that came and were not given back, content or not.
-  /// Credit is given in eighths of the window, so that a WINDOW_UPDATE is rare, and comes before the client has to wait. When the
-  /// held bytes leave less than an eighth, all free bytes are given.
+  /// The credit to give back now, in bytes. `spent`: the received bytes, content or not, for which no credit was given back.
+  /// Credit is given for at least an eighth of the window, so that WINDOW_UPDATE frames are rare. When the client may send less
+  /// than an eighth of the window, credit is given for any number of bytes, so that the client does not have to wait.
   func credit(spent: Int) -> Int {
     let free = spent - held
     return free > 0 && (free >= size / 8 || size - spent < size / 8) ? free : 0
   }
 
-  /// Begins a round trip.
+  /// Notes that a round trip begins.
   mutating func restart() { arrived = 0 }
 
-  /// Ends a round trip: doubles the window when at least two thirds of it came meanwhile. It does not grow while half of it is
-  /// held, since more credit would only be held, too.
-  /// - Returns: whether it grew.
+  /// Doubles the window at the end of a round trip in which at least two thirds of the window came. The window does not grow
+  /// while half of it is held, since more content would only be held, too.
+  /// - Returns: whether the window grew.
   mutating func grow(upTo limit: Int) -> Bool {
     guard arrived >= size / 3 * 2, held < size / 2 else { return false }
     return widen(upTo: limit)
   }
 
-  /// Doubles the window when half of it is held: on a connection, streams whose content is consumed must not wait for the others.
+  /// Doubles the window when half of it is held. For the window of a connection: streams whose content is consumed must not wait
+  /// for streams whose content is held.
   mutating func makeRoom(upTo limit: Int) -> Bool {
     guard held >= size / 2 else { return false }
     return widen(upTo: limit)

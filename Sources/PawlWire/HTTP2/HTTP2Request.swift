@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// A request over HTTP/2 in the form of an exchange: pseudo-fields are in the head (RFC 9113 §8.3), the parts of `Cookie` are
-/// joined (§8.2.3), and `Host` agrees with `:authority`.
+/// A request over HTTP/2 in the form that an exchange takes: pseudo-header fields are in the head (RFC 9113 §8.3), the parts of
+/// `Cookie` are joined (§8.2.3), and `Host` agrees with `:authority`.
 package struct HTTP2Request: Sendable {
   /// `version` is `.http2`. `framing` is `.none` when no content can follow, `.length` when a length was announced, and else
   /// `.chunked`: the content ends with the stream.

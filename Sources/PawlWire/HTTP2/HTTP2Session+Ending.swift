@@ -8,7 +8,7 @@ extension HTTP2Session {
   }
 
   /// Drains the session: GOAWAY lets running streams end and refuses new ones (RFC 9113 §6.8). The first GOAWAY is an
-  /// announcement; the final one follows when the client must have seen the first.
+  /// announcement; the final GOAWAY follows when the client must have seen the first.
   package func drain() {
     guard drainage == nil, ending == nil else { return }
     drainage = .announced(since: now)
@@ -23,7 +23,7 @@ extension HTTP2Session {
     nghttp2_submit_goaway(raw, 0, nghttp2_session_get_last_proc_stream_id(raw), 0, nil, 0)
   }
 
-  /// Sends GOAWAY at once; the connection ends with the frames produced so far.
+  /// Ends the session with a GOAWAY after the frames produced so far; frames that wait are dropped.
   package func end(_ code: HTTP2ErrorCode) { finish(.goAway, code) }
 
   /// Checks timeouts: SETTINGS that are not acknowledged, and a drain without response. To be called about once a second.
@@ -35,8 +35,8 @@ extension HTTP2Session {
     return progress
   }
 
-  /// Ends the session: nothing more is read, and the delegate hears nothing more. `code`: of the GOAWAY; `nil` when one was sent
-  /// already.
+  /// Ends the session: nothing more is read, and the delegate gets no more events. `code`: the error code of the GOAWAY; `nil`
+  /// when a GOAWAY was sent already.
   func finish(_ reason: EndReason, _ code: HTTP2ErrorCode?) {
     guard ending == nil else { return }
     (ending, lastWord) = (reason, code)

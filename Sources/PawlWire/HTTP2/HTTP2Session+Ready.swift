@@ -18,7 +18,7 @@ package struct HTTP2ReadyAnswer {
 }
 
 /// The hot path: a plain request, and a response whose body is in memory. No object is made for the stream, and the delegate is
-/// not called while it is sent. Limits, windows and priorities are the same as for all streams.
+/// not called while the response is sent. Limits, windows and priorities are the same as for all streams.
 extension HTTP2Session {
   /// Keeps the parsed head until its event is delivered.
   func keepPlainHead(_ slot: Int) {
@@ -29,13 +29,13 @@ extension HTTP2Session {
     plainCount += 1
   }
 
-  /// Frees the heads: all events were delivered.
+  /// Frees the kept heads after all events were delivered.
   func forgetPlainHeads() {
     plainCount = 0
     if plainHeads.count > Self.plainHeadsKept { plainHeads.removeLast(plainHeads.count - Self.plainHeadsKept) }
   }
 
-  /// The number of heads whose memory is kept: about as many requests as arrive in one turn.
+  /// The number of heads whose memory is kept: about as many requests as arrive in one turn of the loop.
   private static let plainHeadsKept = 16
 
   func tellPlain(_ slot: Int, _ index: Int) {
@@ -67,13 +67,14 @@ extension HTTP2Session {
       var content = HTTP2Callbacks.readyContent(slot)
       _ = nghttp2_submit_response(raw, id, lines.baseAddress, lines.count, &content)
     }
-    // From now on the name is in the dynamic table of the client.
+    // From now on the names of unique values are in the dynamic table of the client.
     hasSentUnique = true
   }
 
   // MARK: Content
 
-  /// The next frame of a ready response; `nil` when there is none, which is a bug.
+  /// The length of the next frame of a ready response, and whether it is the last one; `nil` when no bytes are left, which is a
+  /// bug.
   func offerReady(_ slot: Int, limit: Int) -> (count: Int, isLast: Bool)? {
     guard let left = streams[slot].ready?.left, left > 0 else { return nil }
     let count = min(left, limit)
@@ -92,7 +93,7 @@ extension HTTP2Session {
 
   // MARK: Ending
 
-  /// Forgets the ready response: the stream is gone.
+  /// Forgets the ready response of a stream that is gone.
   func endReady(_ slot: Int) {
     guard streams[slot].ready != nil else { return }
     streams[slot].ready = nil
@@ -108,8 +109,9 @@ extension HTTP2Session {
   /// The number of bytes of a ready response that were written into the output; 0 where there is none.
   package func readySent(of stream: HTTP2StreamID) -> Int { slot(of: stream).flatMap { streams[$0].ready?.sent } ?? 0 }
 
-  /// The streams whose ready responses made no progress for `limit` nanoseconds because of the client. A stream that waits for
-  /// other streams, or since `stuckSince` for the socket, does not count.
+  /// The streams whose ready responses made no progress for `limit` nanoseconds because of the client. The time in which a stream
+  /// waits for other streams does not count. `stuckSince`: the time since which the socket accepts nothing; `nil` while the
+  /// socket accepts bytes.
   package func stuckReady(for limit: Int64, at now: Int64, stuckSince: Int64?) -> [HTTP2StreamID] {
     guard readyCount > 0 else { return [] }
     return streams.indices.compactMap { slot in

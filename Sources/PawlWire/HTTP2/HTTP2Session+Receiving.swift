@@ -5,7 +5,7 @@ import PawlHTTP
 /// here, and delivered later.
 extension HTTP2Session {
   func slot(of stream: HTTP2StreamID) -> Int? {
-    // The pointer is the slot plus one, so that none is the null pointer.
+    // The pointer is the slot plus one, so that no slot becomes the null pointer.
     nghttp2_session_get_stream_user_data(raw, stream).map { Int(bitPattern: $0) - 1 }
   }
 
@@ -103,8 +103,8 @@ extension HTTP2Session {
   /// Whether the end of the request has arrived, even if its event was not delivered yet.
   package func hasEnded(_ stream: HTTP2StreamID) -> Bool { slot(of: stream).map { streams[$0].hasEnded } ?? false }
 
-  /// Notes a frame that broke a rule of its stream. The stream is reset with the next output; a request that was not delivered
-  /// yet never will be.
+  /// Notes a frame that broke a rule of its stream. The stream is reset with the next output; if its request was not delivered
+  /// yet, it never will be.
   func noteInvalid(_ stream: HTTP2StreamID) {
     if let slot = slot(of: stream) { streams[slot].noteInvalid() }
   }
@@ -113,11 +113,12 @@ extension HTTP2Session {
   func isWorthTelling(_ request: HTTP2Request, _ slot: Int) -> Bool {
     let stream = streams[slot]
     guard stream.mayBeTold else {
-      // Reset by the client itself, behind content that may count.
+      // The client itself has reset the stream, after content that may still count.
       return stream.wasGivenUp && stream.window.held > 0
         && listener?.session(self, keepsContentOf: request) == true
     }
-    // The content differs from its announced length: nghttp2 cut off what was too much, or the stream ended too early.
+    // A request is not delivered if its content differs from the announced length: nghttp2 cut off the excess, or the stream
+    // ended too early.
     if case .length(let count) = request.head.framing, watch.content(of: stream.id) > count { return false }
     return nghttp2_session_get_stream_remote_close(raw, stream.id) != 1 || stream.hasEnded
   }
@@ -126,7 +127,8 @@ extension HTTP2Session {
     if let slot = slot(of: stream) { streams[slot].noteReset() }
   }
 
-  /// Notes that the stream is closed; called from within `receive` or `produce`. The content that it held is released.
+  /// Notes that the stream is closed; called from within `receive` or `produce`. The content that the stream held is released
+  /// from the window of the connection.
   func noteClosed(_ stream: HTTP2StreamID, _ code: UInt32) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
@@ -152,7 +154,7 @@ extension HTTP2Session {
     var entries = [
       entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxStreams),
       entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow),
-      // This setting counts 32 bytes for each field, `maxHead` 4.
+      // This setting counts 32 additional bytes for each field, and `maxHead` 4.
       entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, list),
       entry(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1),
       entry(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
@@ -172,7 +174,7 @@ extension HTTP2Session {
     watch.sentPing()
   }
 
-  /// Releases bytes of the request's content: credit for as many goes back to the client.
+  /// Releases bytes of the request's content, and gives credit for as many back to the client.
   package func consumed(_ count: Int, of stream: HTTP2StreamID) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     let held = streams[slot].window.held
@@ -217,7 +219,7 @@ extension HTTP2Session {
     }
   }
 
-  /// Grows the window of the connection, then those of streams; each at most to three quarters of the connection's.
+  /// Grows the window of the connection, then the windows of streams, each at most to three quarters of the connection's.
   private func growWindows() -> Bool {
     var grew = window.grow(upTo: settings.maxWindow)
     if grew { nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size)) }

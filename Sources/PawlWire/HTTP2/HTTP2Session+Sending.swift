@@ -39,7 +39,7 @@ extension HTTP2Session {
     nghttp2_submit_rst_stream(raw, 0, stream, code.rawValue)
   }
 
-  /// Whether the windows of the client hold back the content of this stream, and not other streams.
+  /// Whether the content of this stream waits for a flow-control window of the client, and not for other streams.
   package func isHeldBack(_ stream: HTTP2StreamID) -> Bool {
     nghttp2_session_get_remote_window_size(raw) <= 0 || nghttp2_session_get_stream_remote_window_size(raw, stream) <= 0
   }
@@ -96,7 +96,7 @@ extension HTTP2Session {
     case .data, .headers:
       if kind == .data { watch.sentData() }
       guard endsStream, let slot = slot(of: stream) else { return }
-      // The end of a ready response is reported only if the delegate watches it.
+      // The end of a ready response is reported only if the delegate was told of its stream.
       if streams[slot].ready == nil || streams[slot].isTold { events.append(.answered(slot)) }
     case .reset: noteResetSent(stream, code)
     case .goAway: if code != 0 { finish(.protocolError, nil) }
@@ -117,7 +117,7 @@ extension HTTP2Session {
 
   // MARK: Field lines
 
-  /// Lends field lines to `body`, which must not keep them. nghttp2 copies them, with names in lower case.
+  /// Calls `body` with field lines that are valid only during the call. nghttp2 copies them, with names in lower case.
   private func withLines(
     _ fields: Fields, status: Int? = nil, length: UInt64? = nil,
     _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Void

@@ -8,7 +8,7 @@ package final class HTTP2Session {
   /// Whether the connection goes on.
   package enum Progress: Hashable, Sendable {
     case goesOn
-    /// It ends: the output of ``produce(into:atMost:)`` is still sent, then the connection is closed.
+    /// The connection ends. The output of ``produce(into:atMost:)`` is still sent, then the connection is closed.
     case ends(EndReason)
   }
 
@@ -44,7 +44,8 @@ package final class HTTP2Session {
   var roundTrip = HTTP2RoundTrip()
   /// The time of the last ``receive(_:at:)``, monotonic, in nanoseconds.
   var now: Int64 = 0
-  /// The heads of plain requests whose events were not delivered yet: `plainCount` of them, and spare readers.
+  /// The heads of plain requests whose events were not delivered yet: the first `plainCount` elements; the others are spare
+  /// readers.
   var plainHeads: [HTTP2HeadReader] = []
   var plainCount = 0
   /// The number of ready responses whose streams are not gone.
@@ -79,7 +80,7 @@ package final class HTTP2Session {
   }
 
   enum Drainage {
-    /// The client was asked to open no more streams; those on their way are still accepted (RFC 9113 §6.8).
+    /// The client was asked to open no more streams; streams that are on their way are still accepted (RFC 9113 §6.8).
     case announced(since: Int64)
     case final
   }
@@ -106,8 +107,8 @@ package final class HTTP2Session {
     take(bytes, at: now, movable: false)
   }
 
-  /// As ``receive(_:at:)``, for bytes that may be moved: content of one stream in several frames is joined and delivered in one
-  /// call.
+  /// Like ``receive(_:at:)``, for bytes that may be moved. So content of one stream in several frames is joined and delivered in
+  /// one call.
   package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
     take(UnsafeRawBufferPointer(bytes), at: now, movable: true)
   }
@@ -189,7 +190,7 @@ package final class HTTP2Session {
       if ending == nil { tell(event) }
       next += count
     }
-    // A turn with very many frames is an exception: its buffer is not kept.
+    // Turns with very many frames are rare, so their buffer is not kept.
     events.removeAll(keepingCapacity: events.count <= 256)
     if plainCount > 0 { forgetPlainHeads() }
     listener = nil

@@ -17,7 +17,7 @@ package enum HTTP2Offer: Sendable {
   case later
   /// All content was sent; the trailers may be empty.
   case end(Fields)
-  /// The response cannot be finished: RST_STREAM with this code.
+  /// The response cannot be finished; RST_STREAM is sent with this code.
   case failed(HTTP2ErrorCode)
 }
 
@@ -27,8 +27,8 @@ package protocol HTTP2SessionDelegate: AnyObject {
   /// A request with a valid head.
   func session(_ session: HTTP2Session, began request: HTTP2Request, on stream: HTTP2StreamID)
   /// A plain request. Returns its response when the body is in memory, with the remaining fields in `values`. If so, the request
-  /// causes no further calls, except `answered` and `closedReady` when the response is watched. `nil`: the request is delivered
-  /// by `began` as usual. No method of the session may be called from within.
+  /// causes no further calls, except `answered` and `closedReady`. `nil`: the request is delivered by `began` as usual. No method
+  /// of the session may be called from within.
   func session(
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
   ) -> HTTP2ReadyAnswer?
@@ -48,8 +48,8 @@ package protocol HTTP2SessionDelegate: AnyObject {
   /// the request still goes on, the delegate calls ``HTTP2Session/reset(_:_:)`` with `noError` here: earlier, the reset would
   /// overtake the content.
   func session(_ session: HTTP2Session, answered stream: HTTP2StreamID)
-  /// The stream is gone; called for every stream that was delivered. `code`: of the reset by the client, by a protocol error or
-  /// by ``HTTP2Session/reset(_:_:)``; `nil`: both sides ended regularly.
+  /// The stream is gone; called for every stream that was delivered. `code`: the code of the reset by the client, by a protocol
+  /// error or by ``HTTP2Session/reset(_:_:)``; `nil`: both sides ended regularly.
   func session(_ session: HTTP2Session, closed stream: HTTP2StreamID, by code: UInt32?)
   /// How much content of the response can be sent in one frame of at most `limit` bytes. `receive` and `produce` must not be
   /// called from within.

@@ -31,8 +31,8 @@ package struct HTTP2Settings: Hashable, Sendable {
   var connectionWindow: Int { min(max(initialWindow, initialConnectionWindow), maxWindow) }
 }
 
-/// The rates of frames that cost pawl work without a use. Beyond them the connection ends with ENHANCE_YOUR_CALM
-/// (RFC 9113 §10.5). They are far above the needs of any client.
+/// The allowed rates of frames that cost pawl work without a use. When a client exceeds one, the connection ends with
+/// ENHANCE_YOUR_CALM (RFC 9113 §10.5). The rates are far above the needs of any client.
 package struct HTTP2FloodLimits: Hashable, Sendable {
   /// RST_STREAM frames from the client, and streams that pawl had to reset for a fault of the client (CVE-2023-44487,
   /// CVE-2025-8671).

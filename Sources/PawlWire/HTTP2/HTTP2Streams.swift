@@ -6,7 +6,7 @@ struct HTTP2StreamSlot {
   var window: HTTP2ReceiveWindow
   var telling = Telling.unread
   var trailers: Fields?
-  /// The client has ended its side: it needs no more credit.
+  /// The client has ended its side of the stream, so it needs no more credit.
   var hasEnded = false
   /// The final head was given to nghttp2.
   var hasHead = false
@@ -16,7 +16,7 @@ struct HTTP2StreamSlot {
   /// The ready response, which is sent without the delegate.
   var ready: HTTP2ReadyAnswer?
 
-  /// What the delegate has heard of the stream.
+  /// Which events of the stream the delegate has got.
   enum Telling {
     /// Nothing: its head is not parsed yet, or kept for the hot path.
     case unread
@@ -75,7 +75,8 @@ struct HTTP2StreamSlot {
   /// Whether the stream was reset by its client, without a protocol error.
   var wasGivenUp: Bool { reset == .done }
 
-  /// Whether the stream ends irregularly. A response that is complete before its request is a regular end (`noError`).
+  /// Whether the stream ends irregularly. A reset with `noError`, after a response that is complete before its request, is a
+  /// regular end.
   var wasReset: Bool { reset != .none && reset != .own(.noError) }
 
   // MARK: Events

@@ -1,6 +1,6 @@
 /// Version 2 of the PROXY protocol (section 2.2).
 extension ProxyHeader {
-  /// - Parameter bytes: they begin with the signature.
+  /// - Parameter bytes: all bytes received so far; they begin with the signature.
   static func parseBinary(_ bytes: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
     guard bytes.count > 12 else { return .needMore }
     guard bytes[12] >> 4 == 2 else { throw MalformedProxyHeader("the version is not 2") }
@@ -56,7 +56,7 @@ extension ProxyHeader {
     }
   }
 
-  // MARK: Extensions behind the addresses
+  // MARK: Extensions after the addresses
 
   private static let checksumType: UInt8 = 0x03
   private static let secureType: UInt8 = 0x20

@@ -1,10 +1,10 @@
-/// The header in which a proxy describes a client's connection, before the first byte of the client: the PROXY protocol, version
-/// 1 or 2 (HAProxy's proxy-protocol.txt, sections 2.1 and 2.2).
+/// The header of the PROXY protocol, version 1 or 2 (HAProxy's proxy-protocol.txt, sections 2.1 and 2.2). In it a proxy describes
+/// the connection of a client; it comes before the first byte of the client.
 package struct ProxyHeader: Hashable, Sendable {
   /// The most bytes of a header of version 1, its line end included (section 2.1).
   package static let maxText = 107
-  /// The most bytes of a header of version 2 that pawl accepts: the fixed 16, and the length announced there. Headers with the
-  /// client's certificate need some thousand bytes.
+  /// The most bytes of a header of version 2 that pawl accepts: the 16 fixed bytes, and as many as these announce. Headers with
+  /// the client's certificate need some thousand bytes.
   package static let maxBinary = 16 + (8 << 10)
 
   /// An address of 4 or 16 bytes, in network order, and a port.
@@ -18,7 +18,7 @@ package struct ProxyHeader: Hashable, Sendable {
   package enum Named: Hashable, Sendable {
     /// The proxy itself, for instance for a health check (`LOCAL`).
     case proxyItself
-    /// Unknown to the proxy (`UNKNOWN`, `AF_UNSPEC`).
+    /// A client that the proxy does not name (`UNKNOWN`, `AF_UNSPEC`).
     case nobody
     case internet(client: Endpoint, server: Endpoint)
     /// A unix socket, with the path that the client bound; mostly empty.
@@ -34,7 +34,7 @@ package struct ProxyHeader: Hashable, Sendable {
 
 /// The result of parsing the bytes at the start of a connection.
 package enum ProxyHeaderParse: Hashable, Sendable {
-  /// The header is incomplete; all bytes belong to it.
+  /// The header is incomplete; all bytes so far belong to it.
   case needMore
   /// The header, and how many bytes it takes.
   case header(ProxyHeader, byteCount: Int)
@@ -76,7 +76,7 @@ extension ProxyHeader {
     return .header(try header(of: bytes[word.count..<(end - 1)]), byteCount: end + 1)
   }
 
-  /// Parses `TCP4 192.0.2.1 192.0.2.2 4711 443`, or `UNKNOWN` with any text behind it.
+  /// Parses `TCP4 192.0.2.1 192.0.2.2 4711 443`, or `UNKNOWN` with any text after it.
   private static func header(of text: ArraySlice<UInt8>) throws(MalformedProxyHeader) -> ProxyHeader {
     let words = text.split(separator: 0x20, omittingEmptySubsequences: false)
     let family = words.first ?? []

@@ -44,12 +44,15 @@ extension StoredBody {
   /// Adds bytes to a gathered body.
   func gather(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Gathering {
     let limit = core.packs?.contentLimit ?? 0
+    // The file's first segment takes all that is gathered.
+    let mostOnItsWay = min(UInt64(2 * limit), SegmentTable.span)
     return state.withLock { state in
       guard state.place.isGathering, state.failure == nil else { return .notGathering }
       let count = UInt64(state.gathered.count)
       let end = offset + UInt64(bytes.count)
-      // While a file is being made for the body, up to `limit` more bytes may come.
-      guard offset <= count, end <= UInt64(state.place == .settling ? 2 * limit : limit), end <= state.total ?? .max,
+      // While a file is being made for the body, up to `limit` more bytes may come, but no more than one segment in all.
+      guard offset <= count, end <= (state.place == .settling ? mostOnItsWay : UInt64(limit)),
+        end <= state.total ?? .max,
         state.gatheringShare?.covers(end) != false
       else { return .full }
       if end > count {

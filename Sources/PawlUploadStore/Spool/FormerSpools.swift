@@ -51,7 +51,7 @@ package enum FormerSpools {
     }
     let text = Array(lines.joined().utf8)
     let file = OwnedDescriptor(adopting: try Files.open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC))
-    guard pwrite(file.raw, text, text.count, 0) == text.count else { throw Files.failure("pwrite", path) }
+    try Files.writeAll(file.raw, text[...], at: 0)
     guard fdatasync(file.raw) == 0 else { throw Files.failure("fdatasync", path) }
     guard rename(path + ".new", path) == 0 else { throw Files.failure("rename", path) }
     try Files.syncDirectory(stateDirectory)

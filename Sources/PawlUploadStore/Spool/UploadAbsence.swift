@@ -22,7 +22,7 @@ enum UploadAbsence {
     // The text always has the same length, so that nothing of an older text is left.
     var text: [UInt8] = []
     text.append(decimal: UInt64(max(0, time)), width: digitCount)
-    guard pwrite(file.raw, text, text.count, 0) == text.count else { throw Files.failure("pwrite", path) }
+    try Files.writeAll(file.raw, text[...], at: 0)
   }
 
   /// Returns the seconds since a pawl process last had this spool open; 0: not known.

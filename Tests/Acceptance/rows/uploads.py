@@ -20,11 +20,11 @@ from scenarios import in_threads
 
 
 def run(scenario):
-    scenario(scenario, "at-most-once", *((30, 5, 50e6) if scenario.quick else (300, 50, 200e6)))
-    scenario(scenario, "at-least-once", *((10, 2, 50e6) if scenario.quick else (100, 20, 200e6)))
+    play(scenario, "at-most-once", *((30, 5, 50e6) if scenario.quick else (300, 50, 200e6)))
+    play(scenario, "at-least-once", *((10, 2, 50e6) if scenario.quick else (100, 20, 200e6)))
 
 
-def scenario(scenario, delivery, count, kill_count, most):
+def play(scenario, delivery, count, kill_count, most):
     rng = random.Random(31)
     origin = scenario.bench.use(UploadOrigin(scenario.bench.folder / f"origin-{delivery}"))
     pawl = uploadscenario.serve(scenario, origin, delivery, site={"delivery": delivery})

@@ -109,6 +109,18 @@ import Testing
     #expect(fixture.store.reservedBytes == 0)
   }
 
+  @Test("while a file is made for one, no more of it is gathered than a segment has digests for")
+  func mostOnItsWay() throws {
+    let fixture = try StoreFixture(packingIn: TestDirectory()) { $0.packedObject = 1 << 20 }
+    let body = try begin(fixture, "/a", total: nil).body
+    let span = Int(SegmentTable.span)
+    try body.write(pattern(span - 1000))
+    body.state.withLock { $0.place = .settling }
+    pattern(1000).withUnsafeBytes { #expect(body.gather($0, at: UInt64(span - 1000)) == .gathered) }
+    [UInt8(1)].withUnsafeBytes { #expect(body.gather($0, at: UInt64(span)) == .full) }
+    body.state.withLock { $0.place = .gathered }
+  }
+
   @Test(
     "one of which so much has come that all will be there soon is waited for",
     arguments: [

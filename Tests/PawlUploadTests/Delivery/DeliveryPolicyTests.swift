@@ -2,7 +2,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Forwarding (architecture, uploads)") struct DeliveryPolicyTests {
+@Suite("When a completed upload is delivered, and again") struct DeliveryPolicyTests {
   @Test("401, 429 and 503 leave the upload to be completed again; any other answer is final")
   func verdicts() {
     let kept = (200...599).filter { DeliveryPolicy.verdict(status: $0) == .notConsumed }

@@ -95,6 +95,31 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test(
+    "another range of what the origin confirmed a moment ago costs no question, but not after a newer response came")
+  func confirmedRange() throws {
+    func head(_ tag: String, _ age: Int) -> String { "ETag: \"\(tag)\"\r\nCache-Control: max-age=\(age)\r\n" }
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, Self.answer("0123456789", head("a", 0)), .expectHead,
+        .send("HTTP/1.1 304 Not Modified\r\n\(head("a", 0))\r\n"), .expectHead,
+        Self.answer("0123456789", head("b", 60)), .readToEnd,
+      ])
+    let pawl = try TestServer(origin)
+    #expect(pawl.get().text == "0123456789")
+    for (range, text) in [("0-1", "01"), ("4-5", "45")] {
+      // TE: not on the short way.
+      let part = pawl.get("/f", "Range: bytes=\(range)", "TE: trailers")
+      #expect(part.status == 206 && part.text == text && part["ETag"] == "\"a\"")
+    }
+    #expect(pawl.get("/f", "Cache-Control: no-cache")["ETag"] == "\"b\"")
+    let newer = pawl.get("/f", "Range: bytes=6-7", "TE: trailers")
+    #expect(newer.status == 206 && newer.text == "67" && newer["ETag"] == "\"b\"")
+    #expect(pawl.stop() == [])
+    #expect(sent(origin).split(separator: "GET /f").count == 3)
+  }
+
   @Test("only-if-cached never asks the origin")
   func onlyIfCached() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")

@@ -60,19 +60,19 @@ extension DownloadExchange {
   /// newer response is used instead (RFC 9111 §4), unless the request names the older one by its tag.
   private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
     guard asksForPart,
-      let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
-      matches(stored), isCurrent(stored, in: state) || names(stored), known(stored).canFinish
+      let confirmed = state.confirmations.response(for: seeker, at: request.loop.loop.now),
+      let stored = state.variants.response(of: confirmed.body) ?? supersededNamed(confirmed, in: state),
+      matches(stored), known(stored).canFinish
     else { return nil }
     return stored
   }
 
-  private func isCurrent(_ stored: StoredResponse, in state: borrowing ResourceState) -> Bool {
-    state.variants.response(of: stored.body) != nil
-  }
-
-  /// Whether `If-Range` names a superseded response by its tag.
-  private func names(_ stored: StoredResponse) -> Bool {
-    if case .tag(let tag)? = ifRange { names(stored, tag) } else { false }
+  /// Returns `stored` if it is superseded and `If-Range` names it by its tag.
+  private func supersededNamed(_ stored: StoredResponse, in state: borrowing ResourceState) -> StoredResponse? {
+    guard case .tag(let tag)? = ifRange, names(stored, tag),
+      state.responses.contains(where: { $0.body === stored.body })
+    else { return nil }
+    return stored
   }
 
   /// The key that identifies this client by everything that it shows: URL, owner, credentials, cookies and address.

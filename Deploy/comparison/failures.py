@@ -128,8 +128,7 @@ class Trouble:
 
 class Resets(Trouble):
     """Downloads while the origin resets the connection so many times in each, evenly spread: with a plain client, which
-    asks once, and with one
-    that asks for the rest. What came has to be right to the byte."""
+    asks once, and with one that asks for the rest. What came has to be right to the byte."""
 
     def __init__(self, name, title, ranges, times=TIMES):
         super().__init__(name, title)

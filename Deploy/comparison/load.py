@@ -52,11 +52,9 @@ def finish(process, seconds, name):
 
 def driven(side, loads, settle=False, between=None, most=600):
     """Programs of this folder that open their connections, say "ready", wait for a line, work, and say what they did.
-    `loads`: of each its
-    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing
-    more to do. `between` is
-    called when all are ready, and what it answers when all is done. `most`: seconds after which a load is ended that is
-    not done."""
+    `loads`: of each its words and its core. What they said, and the server's CPU between the two; with `settle` until
+    the server has nothing more to do. `between` is called when all are ready, and what it answers when all is done.
+    `most`: seconds after which a load is ended that is not done."""
     started = []
     try:
         for words, core in loads:
@@ -131,8 +129,7 @@ def own(
     between=None,
 ):
     """HTTP/1.1 by the C program of this folder, one for each of the cores. The server's CPU is read when all
-    connections are open and warm, and
-    when all is answered."""
+    connections are open and warm, and when all is answered."""
     cores = cores or [running.LOAD]
     words = [
         bench.tool("load"),
@@ -364,8 +361,7 @@ def steady(bench, side, path, length, rate, seconds, connections=64):
 
 def http1(bench, side, path, length, **more):
     """The load of HTTP/1.1 that was chosen. Large bodies and ranges of them are always for the program in C: it throws
-    them away in the kernel,
-    where pawl-bench would hold all of the body to compare with."""
+    them away in the kernel, where pawl-bench would hold all of the body to compare with."""
     if more.get("count") or bench.load == "own" or (more.get("ranges") and bench.load == "bench"):
         return own(bench, side, path, length, **more)
     if bench.load == "wrk":

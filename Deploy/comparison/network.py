@@ -1,6 +1,5 @@
 """One congestion control for every socket of a comparison. pawl asks for `reno` on connections within one machine; the
-others take what the
-system prefers, so that has to be the same."""
+others take what the system prefers, so that has to be the same."""
 
 import contextlib
 import fcntl
@@ -23,10 +22,9 @@ def preferred():
 
 def alone():
     """Moves this program, and with it what it starts from now on, into a network of its own: a loopback interface where
-    `CONGESTION` is preferred and
-    all ports are free. The machine's own settings stay as they are, so nothing has to be set back, whatever ends the
-    comparison. Raises
-    Failure where that is not allowed and the machine prefers another one."""
+    `CONGESTION` is preferred and all ports are free. The machine's own settings stay as they are, so nothing has to be
+    set back, whatever ends the comparison. Raises Failure where that is not allowed and the machine prefers another
+    one."""
     global is_own
     if running.LIBC.unshare(CLONE_NEWNET) == 0:
         is_own = True
@@ -47,8 +45,7 @@ def alone():
 @contextlib.contextmanager
 def send_buffers(most):
     """No socket holds more than so many bytes that are to be sent: thousands of them would come up against what the
-    kernel has for all of TCP. Only in a
-    network of this program's own."""
+    kernel has for all of TCP. Only in a network of this program's own."""
     setting, kept = SYSCTL / "tcp_wmem", (SYSCTL / "tcp_wmem").read_text()
     if is_own:
         setting.write_text(" ".join([*kept.split()[:2], str(most)]))

@@ -13,8 +13,7 @@ AGREED = 0.8  # the share of rounds with the same verdict that makes it clear
 
 def interleaved(bench, sides, once, unclear, asked=None):
     """Rounds in turns, another side first in each. once(side, turn) measures and says whether the side is still in;
-    unclear() gives those of whom more
-    rounds are wanted than were asked for; with --quick there are no more."""
+    unclear() gives those of whom more rounds are wanted than were asked for; with --quick there are no more."""
     asked = asked or bench.rounds
     most = asked if bench.quick else max(asked, MOST_ROUNDS)
     sides, wanted, turn, end = list(sides), list(sides), 0, None

@@ -33,8 +33,7 @@ MISHAPS = (Failure, Skip, OSError, ValueError, KeyError, subprocess.SubprocessEr
 
 def start(words, cores=None, join=None, **more):
     """A process of its own session, so that Ctrl-C reaches this program alone; it ends with this program even when that
-    is killed. `join` is called
-    in it at first."""
+    is killed. `join` is called in it at first."""
     cores = {SERVER} if cores is None else set(cores)
 
     def before():

@@ -213,8 +213,7 @@ class PawlBefore(Pawl):
 
 class Nginx(Server):
     """One nginx with a listener for each variant: tcp_nopush off and on, in clear, over TLS and HTTP/2, with its access
-    log, with request
-    buffering. They share its cache and its worker."""
+    log, with request buffering. They share its cache and its worker."""
 
     name, programs, shared = "nginx", ("nginx",), True
 

@@ -1,6 +1,6 @@
 """Rows about sites: many objects, most of them cold or lukewarm. Each round is one life of each server, alone with its
-store on disk: filled from
-nothing, used again, restarted with what it kept. Rows that tell of the same life share it."""
+store on disk: filled from nothing, used again, restarted with what it kept. Rows that tell of the same life share
+it."""
 
 import dataclasses
 import math
@@ -38,11 +38,9 @@ def who(peer):
 
 class Story:
     """What each server lives through. objects, count: of the site, and how often they are asked for at first; again:
-    how often later; each of the three
-    as two numbers, the second with --quick. zipf: the exponent; without it each object is asked for in turn. share: of
-    the site's bytes, how much
-    memory the server may have, page cache and all. rounds: at first, where it takes too long for as many as other rows
-    have."""
+    how often later; each of the three as two numbers, the second with --quick. zipf: the exponent; without it each
+    object is asked for in turn. share: of the site's bytes, how much memory the server may have, page cache and all.
+    rounds: at first, where it takes too long for as many as other rows have."""
 
     def __init__(self, peers, objects, sizes, count, again, connections, zipf=0, close=False, share=None, rounds=None):
         self.peers, self.objects, self.sizes, self.count, self.again = peers, objects, sizes, count, again
@@ -120,8 +118,8 @@ class Story:
 
     def door(self, server):
         """Of nginx the one that is cheaper for it: tcp_nopush on where all bodies are small (a head and a file in one
-        segment), off where some do not fit
-        into a socket's buffer: the last bytes of those would wait 40 ms for the client's delayed acknowledgement."""
+        segment), off where some do not fit into a socket's buffer: the last bytes of those would wait 40 ms for the
+        client's delayed acknowledgement."""
         return server.sides("clear")[0 if self.more["zipf"] else -1]
 
     def cold(self, bench, server, turn, side):

@@ -14,8 +14,7 @@ STEP = 65536
 
 class Unreliable:
     """Answers of `size` bytes of the content under any path. `plan(path, number, first)` says after how many bytes the
-    answer breaks off
-    (None: it does not) and whether the origin knows ranges and validators."""
+    answer breaks off (None: it does not) and whether the origin knows ranges and validators."""
 
     def __init__(self, bench, size):
         self.bench, self.size, self.port = bench, size, running.free_port()

@@ -1,7 +1,6 @@
 """A file system of its own for each life of a server with many objects. Where files were removed a moment ago, ext4
-looks at every inode of them before
-it makes a new one, for minutes: a server that makes a file for each object would pay for those of the server before
-it."""
+looks at every inode of them before it makes a new one, for minutes: a server that makes a file for each object would
+pay for those of the server before it."""
 
 import shutil
 import subprocess

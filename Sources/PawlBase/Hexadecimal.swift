@@ -4,7 +4,7 @@ extension UInt8 {
   @inlinable @inline(__always)
   package static func hexDigit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
-  /// The value of the character as a hexadecimal digit, in either case; `nil` if the character is no such digit.
+  /// The value of the character as a hexadecimal digit, in upper or lower case; `nil` if the character is no such digit.
   @inlinable
   package var hexValue: UInt8? {
     switch self {

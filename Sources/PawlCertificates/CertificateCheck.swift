@@ -79,7 +79,7 @@ package struct CertificateCheck {
     return "expires on \(Self.day(facts.notAfter)), in \(days) day\(days == 1 ? "" : "s")"
   }
 
-  /// `21 Nov 2026`.
+  /// Returns the date in the form `21 Nov 2026`.
   private static func day(_ seconds: Int64) -> String {
     String(decoding: HTTPDate.format(seconds).dropFirst(5).prefix(11), as: UTF8.self)
   }

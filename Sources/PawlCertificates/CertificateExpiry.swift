@@ -8,7 +8,7 @@ struct CertificateExpiry: Sendable {
 
   struct Warning: Hashable, Sendable {
     var certificate: CertificateFacts
-    /// The full days that are left; negative if the certificate has expired.
+    /// The full days until the certificate expires; negative if the certificate has expired.
     var days: Int64
     var isExpired: Bool { days < 0 }
   }

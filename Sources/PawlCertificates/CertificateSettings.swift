@@ -29,7 +29,8 @@ extension PawlConfig.Configuration {
 }
 
 extension ListenerSettings {
-  /// The settings that a reload cannot change. A reload can change the names of the TLS sections, but not whether there are any.
+  /// The settings that a reload cannot change. A reload can change the names of the TLS sections, but it cannot turn TLS on or
+  /// off.
   package var untilRestart: ListenerSettings {
     var settings = self
     settings.tls = tls.isEmpty ? [] : ["-"]

@@ -16,7 +16,7 @@ package final class ListenerCertificates: Sendable {
   func replace(by new: TLSServerContext) { context.withLock { $0 = new } }
 }
 
-/// All certificates of the server, read at the start, at a reload, and when their files change.
+/// All certificates of the server, read when pawl starts, at a reload, and when their files change.
 ///
 /// Running connections are not affected. If files cannot be read, the old certificates stay in use. Safe on any thread.
 package final class Certificates: Sendable {
@@ -28,7 +28,7 @@ package final class Certificates: Sendable {
     var sections: [TLSServerSettings]
     var offersHTTP2: Bool
     var watch: CertificateWatch<FileMark>
-    /// The number of reloads: certificates that were read before a reload are not used after it.
+    /// The number of reloads. If a reload begins while files are being read, the result of the earlier reading is dropped.
     var generation = 0
   }
 
@@ -66,7 +66,7 @@ package final class Certificates: Sendable {
 
   // MARK: - Reading again
 
-  /// Reads all files again, as new settings name them. A listener whose files cannot be read keeps its certificates. Blocking.
+  /// Reads all files that the new settings name. A listener whose files cannot be read keeps its certificates. Blocking.
   package func reload(_ configuration: PawlConfig.Configuration) {
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)

@@ -2,7 +2,7 @@ package import PawlHTTP
 
 /// Why content could not be compressed.
 package enum CodingError: Error, Hashable, Sendable {
-  /// The library got no memory at the start.
+  /// The library got no memory when the encoder was made.
   case outOfMemory(ContentCoding)
   /// The library failed, with its error number.
   case failed(ContentCoding, code: Int)
@@ -24,11 +24,11 @@ package enum CodingError: Error, Hashable, Sendable {
 package final class ContentEncoder {
   /// The time and memory to spend on a content. Speed and ratio are those of 4 MB of source code on one core of a server.
   package enum Effort: Hashable, Sendable, CaseIterable {
-    /// For content that is compressed once and sent often: gzip 31 MB/s to a ratio of 3.9, Brotli 41 MB/s to 4.2, zstd 78 MB/s to
-    /// 4.3.
+    /// For content that is compressed once and sent often: gzip at 31 MB/s with a ratio of 3.9, Brotli at 41 MB/s with 4.2, zstd
+    /// at 78 MB/s with 4.3.
     case stored
-    /// For content that is compressed for one reader while it arrives: gzip 75 MB/s to 3.7, Brotli 79 MB/s to 3.8, zstd 223 MB/s
-    /// to 3.7.
+    /// For content that is compressed for one reader while it arrives: gzip at 75 MB/s with a ratio of 3.7, Brotli at 79 MB/s
+    /// with 3.8, zstd at 223 MB/s with 3.7.
     case streamed
   }
 

@@ -42,7 +42,7 @@ final class GzipEngine: CodingEngine {
     let outcome: CodingStep.Outcome =
       switch code {
       case Z_STREAM_END: .isDone
-      // Nothing was left to write, because the call before had filled its memory exactly.
+      // Nothing was left to write, because the previous call had filled its memory exactly.
       case Z_BUF_ERROR where wish != .finish: .isDone
       case Z_OK: isFull || wish == .finish ? .goesOn : .isDone
       default: .failed(Int(code))

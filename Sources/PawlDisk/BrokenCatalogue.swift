@@ -2,8 +2,8 @@ import CLinux
 import PawlLoop
 package import PawlObserve
 
-/// Handles corrupt catalogues. A catalogue that is found corrupt while pawl runs is marked; the next start moves it aside (renames
-/// it).
+/// Handles corrupt catalogues. If a catalogue is found corrupt while pawl runs, pawl creates a file that marks it; the next start
+/// moves the catalogue aside (renames it).
 package enum BrokenCatalogue {
   /// Returns the path of the file that marks the catalogue of this directory as corrupt.
   package static func mark(in directory: String) -> String { directory + "/catalogue.broken" }

@@ -40,11 +40,11 @@ package final class Catalogue: @unchecked Sendable {
 
   /// The longest time that a change of a source waits for its commit, in nanoseconds.
   static var linger: UInt64 { 50_000_000 }
-  /// How long submitted changes wait for more changes, so that one commit records all of them, if no caller waits for the commit;
-  /// in nanoseconds.
+  /// How long submitted changes wait for their commit if no caller waits for it, in nanoseconds. During this time further changes
+  /// may come, and one commit records all of them.
   package static var pace: UInt64 { 4_000_000 }
-  /// If at least `crowd` callers waited for a commit, the next commit comes `gathering` nanoseconds later or after that. More
-  /// callers are about to come then, and one commit for many callers costs little more than a commit for one caller.
+  /// If at least `crowd` callers waited for a commit, the next commit comes at least `gathering` nanoseconds after it. In this
+  /// time more callers usually come, and one commit for many callers costs little more than a commit for one caller.
   private static var crowd: Int { 4 }
   private static var gathering: UInt64 { 4_000_000 }
   private static var second: UInt64 { 1_000_000_000 }

@@ -42,7 +42,7 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Reserves as many of `bytes` bytes as there is space for. Returns the reserved number.
+  /// Reserves `bytes` bytes or, if there is less space than that, all the space there is. Returns the reserved number.
   package func reserve(upTo bytes: UInt64) -> UInt64 {
     state.withLock { state in
       let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
@@ -52,7 +52,8 @@ package final class DiskBudget: Sendable {
     }
   }
 
-  /// Returns how many bytes have to be evicted before `bytes` can be reserved; `nil`: not even evicting everything is enough.
+  /// Returns how many bytes have to be evicted before `bytes` can be reserved; `nil`: there would not be enough space even if
+  /// everything were evicted.
   package func shortfall(_ bytes: UInt64) -> UInt64? {
     state.withLock { state in
       let missing = Self.shortfall(state, self, bytes)
@@ -121,8 +122,8 @@ package final class DiskBudget: Sendable {
   }
 }
 
-/// The bytes of a budget that one file occupies. If the file was dropped (``drop()``), they are given back when this object is
-/// deallocated, after the last descriptor of the file is closed.
+/// The part of a budget that one file occupies. If the file was dropped (``drop()``), its bytes are given back when this object
+/// is deallocated, after the last descriptor of the file is closed.
 package final class DiskCharge: Sendable {
   private struct State {
     var bytes: UInt64
@@ -151,7 +152,7 @@ package final class DiskCharge: Sendable {
     state.withLock { $0.bytes += bytes }
   }
 
-  /// Gives back `bytes` of the file, at most all that it has.
+  /// Gives back this number of the file's bytes, or all of them if the file has fewer.
   package func shrink(_ bytes: UInt64) {
     let freed = state.withLock { state in
       let freed = min(bytes, state.bytes)

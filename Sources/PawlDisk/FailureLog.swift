@@ -2,11 +2,12 @@ import PawlBase
 package import PawlLoop
 package import PawlObserve
 
-/// Limits how many events about failures are logged: each kind once a minute, or once in another time. May be called on any thread.
+/// Limits how many events about failures are logged: usually one event of each kind in one ``pause`` (a minute, unless set
+/// otherwise). May be called on any thread.
 package final class FailureLog: Sendable {
   /// The time in which each kind is logged once.
   private let pause: Duration
-  /// The most kinds that are remembered. While there are so many, events of other kinds are not logged.
+  /// The most kinds that are remembered. While this many kinds are remembered, events of further kinds are not logged.
   package static let limit = 64
   /// How many events of one kind are logged in one ``pause`` if each is about a different thing, such as a different file.
   package static let few = 16

@@ -5,7 +5,7 @@ import PawlBase
 package enum AccessLogFormat: String, CaseIterable, Sendable {
   /// nginx's `combined`, byte for byte.
   case combined
-  /// One JSON object a line, with more than `combined` can hold.
+  /// One JSON object a line, with additional values that `combined` does not have.
   case json
 }
 

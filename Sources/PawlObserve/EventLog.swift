@@ -4,7 +4,8 @@ import PawlBase
 /// The event log for the operator: one line for each event, with what happened and why:
 /// `2026-11-21T10:00:00.123Z notice origin-resumed upstream=app target=/x at=123`.
 ///
-/// Values are quoted if they hold anything but plain visible ASCII. Any thread may log; no caller waits.
+/// A value is quoted if it is empty, or contains `"`, `\`, `=` or a character that is not visible ASCII. Any thread may log; no
+/// caller waits.
 package final class EventLog: Sendable {
   /// The lowest level of events that are written. Check the level before computing expensive values.
   package let level: LogLevel

@@ -18,14 +18,14 @@ final class LineWriter: @unchecked Sendable {
   private var dropped: UInt64 = 0
   private var linesQueued: UInt64 = 0
   private var linesDone: UInt64 = 0
-  /// A caller of ``flush(atMost:)`` waits for the lines up to this number, so they are written without delay.
+  /// The number of the last line that a caller of ``flush(atMost:)`` waits for. The lines up to it are written without delay.
   private var linesUrgent: UInt64 = 0
   private var wantsReopen = false
   private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
-  /// Whether the last write failed. Only the writer's thread uses this flag. It makes sure that a failure is reported once, until
-  /// a write succeeds.
+  /// Whether the last write failed. Only the writer's thread uses this flag. With it, only the first of several successive
+  /// failures is reported.
   private var isFailing = false
 
   private enum Stage {
@@ -43,7 +43,7 @@ final class LineWriter: @unchecked Sendable {
 
   /// - Parameters:
   ///   - capacity: the most bytes that may be queued.
-  ///   - batch: the number of bytes that are written without waiting for more.
+  ///   - batch: once this many bytes are queued, they are written without waiting for further lines.
   ///   - lingerMilliseconds: how long fewer bytes than `batch` wait for further lines.
   ///   - trouble: called on the writer's thread with the reason when a file cannot be reopened, or when lines begin to be
   ///     lost.
@@ -116,7 +116,7 @@ final class LineWriter: @unchecked Sendable {
     }
   }
 
-  /// Orders that the file is reopened before the next line is written.
+  /// Tells the writer's thread to reopen the file before it writes the next line.
   func reopen() {
     pthread_mutex_lock(lock)
     wantsReopen = true

@@ -31,7 +31,8 @@ struct LogOutput: ~Copyable {
     private(set) var isTorn = false
 
     /// Writes all of `bytes`, after a line end if the last line is incomplete.
-    /// - Parameter write: writes a piece and returns how many bytes were taken; with 0 or less no more are taken.
+    /// - Parameter write: writes a piece and returns how many bytes were taken; 0 or less if the destination takes no further
+    ///   bytes.
     /// - Returns: `false` if a part was refused.
     mutating func writeAll(_ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Int) -> Bool {
       if isTorn {

@@ -15,7 +15,7 @@ package struct RequestIDs: Sendable {
 
   package init() {}
 
-  /// Returns a new identifier. It never fails, and in practice never repeats one.
+  /// Returns a new identifier. This function never fails, and in practice no two identifiers are equal.
   package mutating func make() -> [UInt8] {
     let words = nextWords()
     return [UInt8](unsafeUninitializedCapacity: RequestID.count) { digits, count in

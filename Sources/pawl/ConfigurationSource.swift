@@ -19,7 +19,7 @@ enum ConfigurationSource: Sendable {
   ///
   /// The exit status is 78 for a mistake in a file, and 64 for one on the command line.
   ///
-  /// - Parameter judge: finds more issues in a configuration that could be read.
+  /// - Parameter judge: finds further issues, in a configuration that could be read.
   func loadOrExit(judge: (Configuration) -> [Issue] = { _ in [] }) throws(ExitCode) -> Configuration {
     do throws(InvalidConfiguration) {
       let configuration = try load()
@@ -45,7 +45,8 @@ extension Surroundings {
       listFiles: filesMatching, isRoot: geteuid() == 0)
   }
 
-  /// The largest configuration file, in bytes: far more than needed, so that a wrong path cannot fill the memory.
+  /// The largest configuration file, in bytes: far larger than any real one. The limit exists so that a wrong path cannot fill
+  /// the memory.
   private static let largestFile = 4 << 20
 
   private static func readWholeFile(_ path: String) -> Result<[UInt8], FileProblem> {

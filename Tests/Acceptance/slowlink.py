@@ -2,9 +2,9 @@
 ONE-WAY-MS
 
 Prints the port it listens on. Each direction of each connection is a link: bytes leave one after the other at the rate,
-arrive after the way,
-and at most 10 ms of them wait before it. What the sockets on both sides hold is bounded, so that the relay holds about
-rate x way + 10 ms + 128 KiB of a direction, and flow control between the ends decides about the rest.
+arrive after the way, and at most 10 ms of them wait before it. What the sockets on both sides hold is bounded, so that
+the relay holds about rate x way + 10 ms + 128 KiB of a direction, and flow control between the ends decides about the
+rest.
 """
 
 import collections

@@ -1,7 +1,7 @@
 import Histogram
 
-/// Counts of latencies in microseconds: 2048 steps of one microsecond, then 1024 steps up to each doubled value. So the error is
-/// at most 0.1 %. Recording costs one addition. ``add(to:)`` converts the counts to an HdrHistogram.
+/// Counts of latencies in microseconds: 2048 steps of one microsecond, then 1024 equal steps from each power of two to the next.
+/// So the error is at most 0.1 %. Recording costs one addition. ``add(to:)`` converts the counts to an HdrHistogram.
 struct LatencyCounts: Sendable {
   private static let linear = 2048
   private static let half = 1024

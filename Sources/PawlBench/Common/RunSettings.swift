@@ -1,4 +1,4 @@
-/// The settings of a run, from the command line, which was checked.
+/// The settings of a run, read from the command line and checked.
 package struct RunSettings: Sendable {
   /// How a scenario loads the server.
   package enum Scenario: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct RunSettings: Sendable {
   package var warmUp: Double = 0
   package var timeout: Double = 30
   package var seed: UInt64 = 1
-  /// The core of the first thread; each further thread runs on the next one.
+  /// The core of the first thread; each further thread runs on the next core.
   package var core: Int?
   package var fields: [(name: String, value: String)] = []
   package var isHTTP2 = false

@@ -187,7 +187,7 @@ package final class Run {
 }
 
 extension RunSettings {
-  /// Returns the share of one thread in the connections and operations. `before` is the number of connections of earlier
+  /// Returns how many of the connections and operations one thread gets. `before` is the number of connections of earlier
   /// threads.
   func share(of index: Int) -> (connections: Int, before: Int, operations: UInt64?) {
     // The readers of one body stay on one thread.

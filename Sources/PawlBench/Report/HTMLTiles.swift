@@ -51,7 +51,7 @@ enum HTMLTiles {
       "<p class=\"value\">\(HTMLText.escaped(String(text[..<end])))<small>\(HTMLText.escaped(String(unit)))</small></p>"
   }
 
-  /// A bar for each result. The longest bar is the largest value.
+  /// A bar for each result. The largest value has the longest bar.
   private static func several(_ tile: Tile, _ results: [RunResult]) -> String {
     let largest = tile.figures.compactMap(\.value).max() ?? 0
     let best = tile.figures[0].better == .higher ? largest : tile.figures.compactMap(\.value).min()

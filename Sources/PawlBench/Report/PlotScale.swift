@@ -27,8 +27,8 @@ struct PlotScale: Hashable, Sendable {
       ticks: (0...steps).map { Tick(value: step * Double($0), text: quantity.tick(step * Double($0))) })
   }
 
-  /// A logarithmic scale from one power of ten to another, with more ticks if there are few powers. Values below `low` are drawn
-  /// at the lower end.
+  /// A logarithmic scale from one power of ten to another, with additional ticks at 2 and 5 times each power if there are few
+  /// powers. Values below `low` are drawn at the lower end.
   init(logarithmicFrom low: Double, to high: Double, _ quantity: Quantity) {
     let first = Self.log10(max(low, 1e-9)).rounded(.down)
     let last = max(Self.log10(max(high, low, 1e-9)).rounded(.up), first + 1)

@@ -16,7 +16,7 @@ final class RangesScript: Script {
   private var isMultipart = false
 
   /// - Parameters:
-  ///   - size: the bytes of a range. It is reduced if the body is smaller than `parts` such ranges.
+  ///   - size: the bytes of a range; reduced if the body is smaller than `parts` such ranges.
   ///   - reference: must not be empty.
   init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, size: UInt64, parts: Int) {
     (self.worker, self.reference, self.parts) = (worker, reference, parts)

@@ -16,7 +16,7 @@ final class ResumeScript: Script {
   private var asked: UInt64 = 0
   private var attempts = 0
 
-  /// The most successive breaks without progress after which a download still goes on.
+  /// The most successive breaks without progress. After one more break the download fails.
   static let attemptLimit = 5
 
   /// - Parameter reference: must not be empty.

@@ -19,7 +19,7 @@ final class UploadScript: Script {
   private var toldOffset: UInt64?
   private var mustAsk = false
 
-  /// The most successive exchanges without progress after which an upload still goes on.
+  /// The most successive exchanges without progress. After one more such exchange the upload fails.
   static let attemptLimit = 10
 
   init(_ worker: Worker, _ maker: RequestMaker, _ plan: UploadPlan) {

@@ -28,23 +28,23 @@ package func decideAbandoned(
   return .pause
 }
 
-/// The most abandoned fills that may run on one upstream. Without this limit a client could make pawl fetch any number of huge
-/// objects with requests for `bytes=0-0`.
+/// The largest number of abandoned fills on one upstream at the same time. Without this limit a client could make pawl fetch any
+/// number of huge objects with requests for `bytes=0-0`.
 package let abandonedFillLimit = 4
 
 /// The limits of a fill of unknown length that goes on without readers; it may never end.
 ///
-/// The fill fetches at most `abandoned-fill` more bytes, and ends earlier when it is slow, so that a live stream without clients
-/// is not recorded. The held bytes stay in both cases.
+/// After the last reader has left, the fill fetches at most `abandoned-fill` bytes. It ends earlier when it is slow, so that a
+/// live stream without clients is not recorded. The held bytes stay in both cases.
 package struct AbandonedUnknown: Hashable, Sendable {
   /// The time between two checks of the pace.
   package static let interval = Duration.seconds(5)
-  /// A fill that would need longer than this for the bytes it may fetch is slow.
+  /// The time in which the fill has to fetch all the bytes that it may fetch. A fill that is too slow for that ends.
   package static let longest = Duration.seconds(60)
-  /// The most bytes that the required pace is computed from, also where `abandoned-fill` is larger.
+  /// The required pace is computed from `abandoned-fill`, but from at most this many bytes.
   package static let most: UInt64 = 64 << 20
 
-  /// The offset at which the fill has fetched as many bytes as it may.
+  /// The offset at which the fill ends, because it has fetched all the bytes that it may fetch.
   package let end: UInt64
   private let leastInInterval: UInt64
   private var lookedAt: UInt64
@@ -59,7 +59,7 @@ package struct AbandonedUnknown: Hashable, Sendable {
     lookedAt = frontier
   }
 
-  /// Whether the fill has fetched as many bytes as it may.
+  /// Whether the fill has fetched all the bytes that it may fetch.
   package func isEnough(_ frontier: UInt64) -> Bool { frontier >= end }
 
   /// Checks the pace, an ``interval`` after the last check. `false`: the fill is too slow.

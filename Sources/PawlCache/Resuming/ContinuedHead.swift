@@ -31,7 +31,7 @@ package enum Narrowing: String, CaseIterable, Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - request: the request as it was sent to the origin, without range and conditions.
-///   - requestTime, responseTime: of the response; wall clock, seconds since 1970.
+///   - requestTime, responseTime: the times of the request to the origin and of its response; wall clock, seconds since 1970.
 package func judgeContinuedHead(
   of stored: StoredHead, by answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
   responseTime: Int64
@@ -91,8 +91,8 @@ private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bo
   return true
 }
 
-/// Whether the directives and the date of expiry are the same. If so, the response is for fewer clients only because it has
-/// expired.
+/// Whether the directives and the date of expiry are the same. If so, the response is for fewer clients than the stored one, but
+/// the only reason is that it has expired.
 private func hasOnlyExpired(_ stored: StoredHead, _ fields: Fields) -> Bool {
   let directives = ResponseDirectives(fields)
   guard let expires = stored.fields.only(.expires) else { return false }
@@ -111,8 +111,8 @@ private func overlaid(_ stored: Fields, by answer: Fields) -> Fields {
 }
 
 extension StoredHead {
-  /// Whether a request may fetch more of this response. It may if the origin's response to it, with the same fields as the stored
-  /// one, may be stored for the same clients.
+  /// Whether the missing bytes of this response may be fetched with this request. Yes if a response to the request, with the
+  /// stored fields, could be stored for the same clients.
   package func mayGrow(by request: RequestHead, policy: CachePolicy) -> Bool {
     if Self.isPlain(request.fields) { return true }
     let response = ResponseHead(status: status, fields: fields)

@@ -4,8 +4,8 @@ package import PawlHTTP
 /// credentials of that other request. It confirms the bytes by their strong tag, or the content of its response is compared with
 /// the stored bytes.
 package enum PrivateProof {
-  /// The conditions to add to a plain request: `If-None-Match` with the origin's strong tag, or nothing without such a tag. A
-  /// date or a weak tag is not used, because it may be the same for all users of a page.
+  /// The conditions to add to a plain request: `If-None-Match` with the origin's strong tag; no condition if there is no such
+  /// tag. A date or a weak tag is not used, because it may be the same for all users of a page.
   package static func conditions(for stored: StoredHead) -> [(FieldName, [UInt8])] {
     guard let tag = stored.validators.tag, !tag.isWeak else { return [] }
     return [(.ifNoneMatch, tag.bytes)]
@@ -17,7 +17,7 @@ package enum PrivateProof {
     answer.status == 304 && stored.isNamedStrongly(by: answer.fields)
   }
 
-  /// Whether the bytes of two responses may be equal, which a comparison of all bytes then decides.
+  /// Whether the bytes of two responses may be equal. If so, a comparison of all bytes decides.
   /// - Parameters:
   ///   - total, otherTotal: lengths in bytes, where they are known.
   package static func mayBeEqual(_ head: StoredHead, total: UInt64?, _ other: StoredHead, otherTotal: UInt64?) -> Bool {

@@ -19,10 +19,10 @@ package enum StrongValidator: Hashable, Sendable {
 /// What the origin said about a representation when its transfer began. Every later response that continues the transfer has to
 /// agree with these values.
 package struct RepresentationIdentity: Hashable, Sendable {
-  /// The least number of seconds between `Last-Modified` and `Date` with which `Last-Modified` names one sequence of bytes.
+  /// If `Last-Modified` is at least this many seconds older than `Date`, it names one sequence of bytes.
   package static let dateMargin: Int64 = 60
 
-  /// The length in bytes, content coding included; `nil` while unknown.
+  /// The length in bytes, after the content coding was applied; `nil` while unknown.
   package var total: UInt64?
   /// The origin's tag, strong or weak; never a tag that pawl made.
   package var tag: EntityTag?

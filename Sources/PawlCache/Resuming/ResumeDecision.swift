@@ -4,8 +4,8 @@ package enum ResumeFailure: Hashable, Sendable {
   case attemptsExhausted
   /// `replay-limit` is reached. Without this limit the replays might never end.
   case replayLimitReached
-  /// After a timeout the complete representation was requested once more, without progress. Further requests would make the
-  /// origin produce an expensive response again and again, such as a slow report.
+  /// After a timeout each node was asked again, and none brought enough new bytes. Further requests would make the origin produce
+  /// an expensive response again and again, such as a slow report.
   case tookTooLongAgain
   /// The span begins in the middle of the representation, the origin does not serve ranges (any more), and bytes before the span
   /// are missing. So the bytes of a replay could not be compared up to the span.
@@ -24,15 +24,15 @@ package enum ResumeDecision: Hashable, Sendable {
   case giveUp(ResumeFailure)
 }
 
-/// The overlap that is fetched again, in bytes; less where less is held.
+/// The number of held bytes that are fetched again; if fewer are held, all of them.
 private let overlapSize: UInt64 = 4096
 
 /// Decides how a transfer continues after its origin broke off, or refused to continue.
 ///
 /// With a strong validator, and while the origin has not refused a range, the rest is requested (RFC 9110 §13.1.5, §14.2).
 /// Otherwise the complete representation is fetched again and compared. A span that begins in the middle can only be replayed
-/// where every byte before it is held, so that the comparison has no hole. After a timeout the complete representation is
-/// requested at most once more, until there is progress.
+/// where every byte before it is held, so that the comparison has no hole. After a timeout each node is asked for the complete
+/// representation at most once until there is progress.
 ///
 /// - Parameters:
 ///   - held: the offset up to which all bytes from `spanStart` on are held; not a number of bytes.

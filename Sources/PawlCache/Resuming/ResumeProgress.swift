@@ -14,9 +14,9 @@ package struct ResumeProgress: Hashable, Sendable {
   package private(set) var attemptsWithoutProgress = 0
   /// `resume-attempts`: the transfer fails after this many attempts in a row without progress.
   package var attemptLimit: Int
-  /// Bytes that were received since the last progress only to be compared and dropped.
+  /// The number of bytes, since the last progress, that were only compared with the held bytes and then dropped.
   package private(set) var replayedBytes: UInt64 = 0
-  /// `replay-limit`: a transfer fails after replaying this many times the bytes held.
+  /// `replay-limit`: a transfer fails when ``replayedBytes`` is more than this factor times the number of held bytes.
   package var replayFactor: UInt64
   /// Whether a response of the origin to a range request could not be joined to the held bytes. From then on the body is
   /// replayed.
@@ -30,8 +30,8 @@ package struct ResumeProgress: Hashable, Sendable {
   /// The number of nodes. After a timeout each node may be asked once more.
   private let nodes: Int
 
-  /// Whether a timeout was followed by as many attempts without enough new bytes as there are nodes. Another request for the
-  /// complete representation would make the origin repeat the same work for nothing.
+  /// Whether, after a timeout, the number of attempts that brought too few new bytes has reached the number of nodes. Another
+  /// request for the complete representation would make the origin repeat the same work for nothing.
   package var isRepeatedInVain: Bool { vainRepeats >= nodes }
 
   /// - Parameters:
@@ -41,13 +41,13 @@ package struct ResumeProgress: Hashable, Sendable {
     (heldAtProgress, self.attemptLimit, self.replayFactor, self.nodes) = (held, attemptLimit, replayFactor, nodes)
   }
 
-  /// Notes that the first attempt begins at `held`, the end of the bytes that are held already, and not at 0.
+  /// Notes that the first attempt begins at `held`, the end of the bytes that are held already, instead of at 0.
   package mutating func began(at held: UInt64) { heldAtProgress = held }
 
   /// Notes an attempt that did not complete the transfer.
   /// - Parameters:
   ///   - held: where the held bytes end now.
-  ///   - replayed: bytes of this attempt that were only compared; 0 for a request for the rest.
+  ///   - replayed: bytes of this attempt that were only compared; 0 if only the rest was requested.
   ///   - total: the length, when known.
   ///   - ending: what ended the attempt.
   package mutating func attemptEnded(

@@ -60,7 +60,7 @@ package enum AnswerPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - fields: the request's.
     ///   - now: wall clock, seconds since 1970.
-    ///   - isFilling: whether more of the body is on its way.
+    ///   - isFilling: whether missing bytes of the body are on their way.
     package init(
       _ head: StoredHead, asked fields: Fields, policy: CachePolicy, now: Int64, hasTotal: Bool, missing: Missing,
       isFilling: Bool

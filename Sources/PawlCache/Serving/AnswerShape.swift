@@ -80,8 +80,9 @@ package enum AnswerShape: Hashable, Sendable {
       case .several(let ranges): .parts(ranges)
       case .unsatisfiable: .unsatisfiable
       }
-    // Beyond the proven limit the bytes may belong to another body. A range that runs to the end of the body continues the proven
-    // bytes. The client could join a range that ends earlier to later bytes that it holds.
+    // Beyond the proven limit the bytes may belong to another body than the client's. A range that begins within the limit and
+    // runs to the end of the body is sent: it replaces all bytes after the proven ones. After a range that ends earlier the
+    // client may hold bytes of its own body, and would join the two; so the complete body is sent.
     switch shape {
     case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
     case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole

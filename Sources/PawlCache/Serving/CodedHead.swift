@@ -10,7 +10,7 @@ extension Fields {
     if !rule.isStar, !rule.names.contains(Self.acceptEncoding) { append(.vary, literal: "Accept-Encoding") }
   }
 
-  /// Removes the digests of the message and of the representation. They hold only for the bytes that they were computed from
+  /// Removes the digests of the message and of the representation. They are valid only for the bytes that they were computed from
   /// (RFC 9530 §3).
   package mutating func removeDigests() {
     removeMessageDigests()

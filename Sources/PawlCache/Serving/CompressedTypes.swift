@@ -1,8 +1,8 @@
 package import PawlHTTP
 
-/// Media types whose content is text, or shrinks by compression as much as text does. They were chosen from the types that
-/// Cloudflare and HTML5 Boilerplate compress. Formats that are compressed already are not in the list (WOFF, most images,
-/// archives, PDF). Nor is `text/event-stream`, which no pattern covers (``CompressionRules``).
+/// Media types whose content is text, or can be compressed about as well as text. They were chosen from the types that Cloudflare
+/// and HTML5 Boilerplate compress. Formats that are compressed already are not in the list (WOFF, most images, archives, PDF).
+/// `text/event-stream` is not in the list either; no pattern covers it (``CompressionRules``).
 package enum CompressedTypes {
   /// Whether content of this type is already compressed by its format, so that another compression is useless.
   package static func isCompressedItself(_ type: Bytes) -> Bool {

@@ -9,7 +9,7 @@ package struct CompressionRules: Hashable, Sendable {
   private let marks: [MediaTypePattern.Mark]
   /// The smallest content that is worth compressing, in bytes.
   package var least: UInt64
-  /// The largest content that is compressed, in bytes. Larger content takes too long.
+  /// The largest content that is compressed, in bytes. To compress larger content takes too long.
   package var greatest: UInt64
   /// Whether attachments are compressed, too (`Content-Disposition: attachment`, RFC 6266). A compressed download has no known
   /// length, so the client cannot show its progress, and the download is harder to resume.

@@ -5,7 +5,7 @@ package let fetchAlignment: UInt64 = 64 << 10
 ///
 /// The run starts at the first wanted byte that is neither held nor covered by `active`, rounded down to a multiple of
 /// ``fetchAlignment``. It ends where the gap or the wanted range ends, rounded up in the same way. Rounding never covers bytes
-/// that are held or on their way, nor goes beyond `total`. So fewer than 128 KiB are fetched that the reader does not need.
+/// that are held or on their way, nor goes beyond `total`. It adds less than 128 KiB to what the reader needs.
 ///
 /// - Parameters:
 ///   - wanted: what the reader still needs, in bytes of the representation.

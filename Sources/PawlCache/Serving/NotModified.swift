@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// Whether a 304 is about this stored response (RFC 9111 §4.3.4). It is if the 304 has no validators, or if these agree with the
+/// Whether a 304 is about this stored response (RFC 9111 §4.3.4). Yes if the 304 has no validators, or if these agree with the
 /// stored validators.
 package func confirms(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
   let named = Validators(answer.fields, receivedAt: stored.responseTime)
@@ -32,7 +32,8 @@ package enum NotModifiedEffect: Equatable, Sendable {
 ///
 /// - Parameters:
 ///   - request: the request that caused the validation, as it was sent to the origin.
-///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
+///   - requestTime, responseTime: the times of the request for the validation and of its response; wall clock, seconds since
+///     1970.
 package func judgeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, request: RequestHead, policy: CachePolicy, requestTime: Int64,
   responseTime: Int64
@@ -87,9 +88,9 @@ extension StoredHead {
 /// a client has seen keeps naming the same bytes.
 ///
 /// - Parameters:
-///   - requestTime, responseTime: of the validation; wall clock, seconds since 1970.
-///   - isRenewal: whether stored fields about freshness and audience are also removed if the response does not repeat them. A 304
-///     need not repeat them.
+///   - requestTime, responseTime: the times of the request to the origin and of its response; wall clock, seconds since 1970.
+///   - isRenewal: whether stored fields about freshness and audience are removed even where the response does not repeat them. A
+///     304 need not repeat them, so the default is `false`.
 ///   - isTaken: which fields of the response are taken.
 package func mergeNotModified(
   _ stored: StoredHead, _ answer: ResponseHead, requestTime: Int64, responseTime: Int64, isRenewal: Bool = false,

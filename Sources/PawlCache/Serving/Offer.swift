@@ -55,9 +55,9 @@ package enum Offer {
 
 extension StoredHead {
   /// Whether the tag of this response may be offered for a request that does not select the response. The response must have a
-  /// strong tag, and must be for requests with certain cookies or for clients to whom the origin confirms it. Everything else
-  /// that selects a response must agree. A request with a credential is offered only responses that requests with credentials may
-  /// share (RFC 9111 §3.5).
+  /// strong tag, and must be for requests with certain cookies or for clients to whom the origin confirms it. Apart from the
+  /// cookies, the request must have all values that select the response. A request with a credential is offered only responses
+  /// that requests with credentials may share (RFC 9111 §3.5).
   package func mayBeOffered(to request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
     guard let tag = validators.tag, !tag.isWeak else { return false }
     return mayBeProven(to: request, asksIdentity: asksIdentity, asSent: asSent)

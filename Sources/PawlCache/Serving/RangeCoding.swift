@@ -54,7 +54,7 @@ package enum RangeCoding: Hashable, Sendable {
     }
     let isCoded = own.contains { $0.coding != nil }
     if condition != .minted {
-      // A date does not tell the codings apart.
+      // A date cannot distinguish the codings.
       if Set(candidates.map(\.coding)).count > 1 || isCoded && condition == .date { return .unknown }
     }
     return !isCoded && candidates.contains(where: \.isIdentity) ? .identity : .own(own[0].coding)

@@ -21,7 +21,7 @@ package enum Reuse: Hashable, Sendable {
     if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(fields) { return .validate }
     let freshness = Freshness.evaluate(head, policy: policy, now: now)
     if let limit = asked.maxAge {
-      // A reload does not revalidate a response that its origin calls immutable (RFC 8246 §2).
+      // A reload in the browser does not revalidate a response that its origin calls immutable (RFC 8246 §2).
       let isExempt = head.cacheControl.immutable && freshness.isFresh
       if !isExempt, limit == 0 || freshness.age > limit { return .validate }
     }

@@ -19,8 +19,8 @@ package enum AnalyticsCookies {
     // Hotjar: help.hotjar.com, "Cookies set by the Hotjar tracking code".
     "_hjSession_*", "_hjSessionUser_*", "_hjFirstSeen", "_hjIncludedInPageviewSample", "_hjIncludedInSessionSample*",
     "_hjAbsoluteSessionInProgress", "_hjTLDTest", "_hjCookieTest", "_hjLocalStorageTest",
-    // HubSpot's tracking code: knowledge.hubspot.com, "What cookies does HubSpot set in a visitor's browser"; without the cookie
-    // by which its forms recognise a visitor.
+    // HubSpot's tracking code: knowledge.hubspot.com, "What cookies does HubSpot set in a visitor's browser". Not in the list:
+    // the cookie by which its forms recognise a visitor.
     "__hstc", "__hssc", "__hssrc",
     // Yandex Metrica: yandex.com/support/metrica/general/cookie-usage.html.
     "_ym_uid", "_ym_d", "_ym_isad", "_ym_visorc*",
@@ -36,7 +36,7 @@ package enum AnalyticsCookies {
     "_ttp", "_tt_enable_cookie",
     // Pinterest's tag: help.pinterest.com, "Pinterest tag parameters and cookies".
     "_pin_unauth", "_derived_epik",
-    // Adobe Analytics, only the cookies that nothing but its script reads: experienceleague.adobe.com, "Cookies used in
+    // Adobe Analytics, but only the cookies that its own script alone reads: experienceleague.adobe.com, "Cookies used in
     // Analytics".
     "s_cc", "s_sq",
   ].map(CookieGlob.init)

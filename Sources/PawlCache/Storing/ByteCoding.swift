@@ -20,7 +20,7 @@ extension [UInt8] {
   }
 }
 
-/// Reads, from front to back, what the functions for `[UInt8]` append. Each function returns `nil` when bytes are missing.
+/// Reads what the functions for `[UInt8]` append, in the same order. Each function returns `nil` when bytes are missing.
 package struct ByteReader {
   package private(set) var rest: Bytes
 
@@ -46,7 +46,7 @@ package struct ByteReader {
     guard let count = number() else { return nil }
     var fields = Fields()
     for _ in 0..<count {
-      // Each line consumes bytes, so a wrong count ends the loop and cannot fill the memory.
+      // Each line consumes bytes, so the loop ends with the bytes. A wrong count cannot fill the memory.
       guard let name = string(), let value = string() else { return nil }
       fields.append(named: name, value)
     }

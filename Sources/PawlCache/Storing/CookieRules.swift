@@ -8,7 +8,7 @@ package struct CookieRules: Hashable, Sendable {
 
   /// - Parameters:
   ///   - keyed: the only cookies that count; `nil`: all.
-  ///   - ignored: cookies that do not count although they are among these.
+  ///   - ignored: cookies that do not count, even if `keyed` names them.
   package init(keyed: [CookieGlob]?, ignored: [CookieGlob]) {
     (self.keyed, self.ignored) = (keyed ?? [CookieGlob("*")], ignored)
   }

@@ -14,7 +14,8 @@ package enum Credentials {
   }
 
   /// The fields that are unknown to pawl and may matter to the application, as bytes to compare: names in lower case, sorted,
-  /// with their values. Fields that browsers, other proxies and tracing write anew into each request are left out.
+  /// with their values. Fields that browsers, other proxies and tracing set, often with a new value in each request, are left
+  /// out.
   package static func unknownFields(in fields: Fields) -> [UInt8] {
     let unknown = fields.lines.compactMap { line -> [UInt8]? in
       guard line.name == .other else { return nil }

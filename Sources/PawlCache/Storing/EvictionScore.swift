@@ -22,8 +22,8 @@ package struct EvictionScore: Comparable, Hashable, Sendable {
   package init(_ objectClass: EvictionClass, idle: Int64, uses: UInt64, size: UInt64) {
     self.objectClass = objectClass
     // A hit saves the transfer of the bytes and a request to the origin; the request counts as much as a transfer of 256 KiB. For
-    // each byte of space the saving is 1 + 256 KiB / size. The added minute keeps new bodies that come together from evicting
-    // each other.
+    // each byte of space the saving is 1 + 256 KiB / size. A minute is added to the idle time, so that new bodies that come
+    // together do not evict each other.
     let bytes = Double(max(size, 4096))
     let savedForEachByte = 1 + Double(256 << 10) / bytes
     worth = (Double(uses) + 1) * savedForEachByte / (Double(max(idle, 0)) + 60)

@@ -12,7 +12,8 @@ package enum PercentSpelling {
     return respelt(text, uppercase: true)
   }
 
-  /// The spellings that clients use for a target: the given one first, then the normal form, with capital and with small letters.
+  /// The spellings that clients use for a target: first the given one, then the normal form with the hexadecimal digits as
+  /// capital and as small letters.
   static func common(of target: Bytes) -> [Bytes] {
     guard target.contains(percent) else { return [target] }
     var found = [target]

@@ -52,8 +52,8 @@ package enum RequestFields {
   // MARK: - Causes of errors
 
   /// The part of a request that is added to the key of a response with a status of 300 or more, because the request's own fields
-  /// may have caused that status. The response is used only for requests with the same such part. So an error that one client
-  /// caused by an unusual request is not sent to other clients.
+  /// may have caused that status. The response is used only for requests for which this part is the same. So an error that one
+  /// client caused by an unusual request is not sent to other clients.
   ///
   /// The part has the names of all fields that an origin sees, and the values that differ from what browsers send. For an error
   /// that is not about the resource (other than 404, 410 and the like) it has all values of ordinary fields. The value of an
@@ -109,8 +109,8 @@ package enum RequestFields {
     }
   }
 
-  /// The longest value of an unknown field that does not count, in bytes. Short values are often counters and identifiers, which
-  /// differ in each request.
+  /// The value of an unknown field does not count if it has at most this many bytes. Short values are often counters and
+  /// identifiers, which differ in each request.
   static let longValue = 64
 
   private enum Kind { case ignored, trace, ordinary, unknown }

@@ -30,8 +30,8 @@ package struct ResponseDirectives: Hashable, Sendable {
   /// Whether the origin addresses shared caches explicitly: by `public`, by `s-maxage` or by a targeted field.
   package var isSharedExplicitly: Bool { cacheControl.isPublic || cacheControl.sMaxAge != nil || isTargeted }
 
-  /// Whether the response is for all clients, whatever their cookies. It is if it has `public`, or a lifetime above zero.
-  /// (`max-age=0` alone is common on pages that are made for one user.)
+  /// Whether the response is for all clients, with any cookies. Yes if it has `public`, or a lifetime above zero. (`max-age=0`
+  /// alone is common on pages that are made for one user.)
   package func meansEverybody(_ fields: Fields, receivedAt: Int64) -> Bool {
     cacheControl.isPublic || explicitLifetime(fields, receivedAt: receivedAt) ?? 0 > 0
   }

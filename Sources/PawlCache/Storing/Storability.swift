@@ -47,8 +47,8 @@ package enum Storability: Hashable, Sendable {
     }
   }
 
-  /// Decides whether and for which requests a response is stored. A 200 to a GET is stored even when it is never fresh, because
-  /// its rest may be requested later.
+  /// Decides whether and for which requests a response is stored. A 200 to a GET is stored even when it is never fresh: if its
+  /// transfer breaks off, the rest may be requested later.
   /// - Parameters:
   ///   - framing: the framing of the response; it may give a length above `max-object`.
   ///   - isConditional: whether the request to the origin had a range or a condition, the client's or pawl's own. Then only a
@@ -76,7 +76,8 @@ package enum Storability: Hashable, Sendable {
     return response.fields.only(.etag).flatMap(EntityTag.init).map { !$0.isWeak } ?? false
   }
 
-  /// The first reason against storing the response for other requests. Reasons against storing it at all come first.
+  /// The first reason against storing the response for other requests. Reasons against any storing, even for one user, come
+  /// first.
   private static func obstacle(
     _ request: RequestHead, _ response: ResponseHead, _ framing: BodyFraming, _ directives: ResponseDirectives,
     _ policy: CachePolicy
@@ -102,7 +103,7 @@ package enum Storability: Hashable, Sendable {
     return nil
   }
 
-  /// Whether the response to this method may be stored. It may for GET, and for POST if `Content-Location` says that a GET of the
+  /// Whether the response to this method may be stored. Yes for GET; for POST only if `Content-Location` says that a GET of the
   /// same URL gets the same response (RFC 9110 §9.3.3).
   private static func isMethodCacheable(
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives

@@ -6,7 +6,7 @@ extension StoredHead {
   ///   `Content-Range`;
   /// - `ETag`, `Last-Modified` and `Date` (fields with one value, RFC 9110 §5.3) if they came twice, because it is unknown which
   ///   of two tags or dates belongs to the bytes;
-  /// - `X-Request-Id`, which identifies the request that filled the cache and no other;
+  /// - `X-Request-Id`, which identifies only the request that filled the cache;
   /// - `Alt-Svc`, which would lead clients past pawl; it is not relayed either.
   static func consistent(_ fields: Fields, status: Int) -> Fields {
     guard fields.mayContain(anyOf: suspects) else { return fields }

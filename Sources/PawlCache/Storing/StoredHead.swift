@@ -22,8 +22,8 @@ package struct StoredHead: Equatable, Sendable {
   package let isTargeted: Bool
   /// Whether the response is for all clients, by `public` or an explicit lifetime. If so, the cookies of a request do not matter.
   package let isForEverybody: Bool
-  /// Whether ranges of the response are served. A `multipart/byteranges` response is always sent completely, because a client
-  /// would take a 206 of that type for parts that pawl made (RFC 9110 §15.3.7.2).
+  /// Whether ranges of the response are served. A `multipart/byteranges` response is always sent completely, because the client
+  /// of a 206 of that type would believe that pawl made the parts (RFC 9110 §15.3.7.2).
   package let givesParts: Bool
   /// The lifetime that the origin gave, in seconds; `nil` when it gave none in the fields that apply.
   let explicitLifetime: Int64?

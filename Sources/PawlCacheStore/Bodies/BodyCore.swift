@@ -189,7 +189,7 @@ package struct CacheStoreSettings: Sendable {
   package var memoryObject: UInt64
   /// The most body files that are kept open without being used.
   package var openBodies: Int
-  /// The most responses that are kept in memory with their heads without being used, about 3 KiB each.
+  /// The most unused responses that are kept in memory with their heads. Each takes about 3 KiB.
   package var loadedResources: Int
   /// The largest body that is stored in a pack with others, in bytes; 0: each body has a file of its own.
   package var packedObject: UInt64
@@ -197,7 +197,7 @@ package struct CacheStoreSettings: Sendable {
   /// 64 KiB at first. When the memory is used up, new bodies get a file at once.
   package var gathering: UInt64
   /// The most packs; each of them holds a descriptor. Packs are made larger so that this number is enough. If packs of the
-  /// largest possible size (256 MiB) are still too small, there are more packs.
+  /// largest possible size (256 MiB) are still too small, pawl makes more packs than this number.
   package var mostPacks: Int
 
   /// The value of ``mostPacks`` unless descriptors are scarce.

@@ -6,8 +6,8 @@ import PawlLoop
 /// directory named by the first two of them. Its mode is 0600.
 enum BodyFile {
   /// Makes a new file. Blocking. Its blocks are allocated when the bytes are written, because preallocation would delay the first
-  /// byte of a large body (1 ms for each GiB on ext4), and file systems with delayed allocation lay out a file that is written in
-  /// order just as well.
+  /// byte of a large body (1 ms for each GiB on ext4). If a file is written in order, file systems with delayed allocation lay it
+  /// out as well as a preallocated file.
   static func create(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)
   }

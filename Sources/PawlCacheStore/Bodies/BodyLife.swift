@@ -199,7 +199,7 @@ enum BodyMemory: UInt8, Hashable {
   /// bytes, it goes on, and checks the body at the end.
   mutating func wasDropped() { if self != .promoting { self = .none } }
 
-  /// Notes that the clock hand passes. A copy that was used since the last time stays, but now counts as unused.
+  /// Notes that the clock hand passes. A copy that was used since the hand last passed stays, but now counts as unused.
   /// - Returns: whether the copy stays.
   mutating func wasPassed() -> Bool {
     guard self == .used else { return false }

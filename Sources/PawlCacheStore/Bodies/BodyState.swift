@@ -114,7 +114,7 @@ struct BodyState {
   /// Whether all bytes are held. For a failed body: whether they were held when it failed.
   var isComplete: Bool { content.isComplete }
   var failure: BodyFailure? { content.failure }
-  /// Whether look-ups find the body and its changes are recorded.
+  /// Whether look-ups find the body. If so, its changes are recorded.
   var isPublished: Bool { standing == .published }
   var isDoomed: Bool { standing == .doomed }
 
@@ -151,7 +151,7 @@ struct BodyState {
     return all
   }
 
-  /// The number of bytes that the catalogue has digests of, or will have. They occupy the file, damaged or not.
+  /// The number of bytes that have a digest in the catalogue, or will have one. They occupy the file, damaged or not.
   var occupied: UInt64 { heldCount + lost.bytes }
 
   /// Marks all bytes that have a digest as unverified, so that they are compared with their digests before they are used.

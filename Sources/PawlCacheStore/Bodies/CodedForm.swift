@@ -20,7 +20,7 @@ package struct CodedForm: Sendable {
       (self.base, self.coding, self.isSteady) = (base, coding, isSteady)
     }
 
-    /// Reads bytes that the property ``bytes`` returned; `nil` if the parameter has other bytes.
+    /// Reads the bytes that the property ``bytes`` has returned; `nil` if that property cannot have returned them.
     init?(bytes: [UInt8]) {
       guard let last = bytes.last, last <= 1,
         let coding = bytes.dropLast().last.flatMap(ContentCoding.init(rawValue:)),

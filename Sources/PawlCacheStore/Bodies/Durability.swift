@@ -52,8 +52,8 @@ final class Durability: Sendable {
     perform(bodies, core)
   }
 
-  /// Syncs these bodies and records that they are synced. Blocking. The rows of all segments up to each ``SyncPoint`` are
-  /// recorded already, or are recorded before the change that is submitted here.
+  /// Syncs these bodies and records that they are synced. Blocking. The catalogue gets the rows of the segments that a
+  /// ``SyncPoint`` covers before it gets the change that is submitted here.
   private func perform(_ bodies: [StoredBody], _ core: BodyCore) {
     var points: [(body: StoredBody, point: SyncPoint)] = []
     for body in bodies {
@@ -76,8 +76,8 @@ final class Durability: Sendable {
     }
   }
 
-  /// Syncs the file system through a file that is already open, so that no descriptor is needed. This must work even if the
-  /// process has no free descriptors, because only synced files can be closed to free some.
+  /// Syncs the file system through a file that is already open, so that no further descriptor is needed. This must work even if
+  /// the process has no free descriptors: a file can be closed, to free a descriptor, only after it was synced.
   private func syncFileSystem(_ point: SyncPoint, _ core: BodyCore) -> StoreError? {
     syncfs(point.descriptor.raw) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
   }

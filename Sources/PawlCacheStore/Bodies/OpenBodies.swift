@@ -23,8 +23,8 @@ final class OpenBodies: Sendable {
   /// Returns a new moment: a number higher than all that were returned before.
   func now() -> UInt64 { UInt64(tick.add(1)) }
 
-  /// The last moment that ``now()`` returned. It is good enough for bodies that are used so often that their order does not
-  /// matter.
+  /// The moment that ``now()`` returned last. Several bodies may get the same moment from this property. It is for bodies in
+  /// frequent use: the order in which these were used does not matter.
   var lately: UInt64 { UInt64(tick.load()) }
 
   /// Adds a body that has opened its file, and closes idle files if there are too many. Must not be called with a body's lock

@@ -1,5 +1,5 @@
-/// Compares content that is fetched again from byte zero (a replay) with the digests of a body's segments, held or lost. Content
-/// that agrees with all digests is the same.
+/// Compares content that is fetched again from byte zero (a replay) with the digests of a body's segments, held or lost. If all
+/// digests agree, the content is the body's content.
 package final class ReplayProof {
   private let records: [SegmentRecord]
   /// The index of the record that is compared now.
@@ -17,7 +17,8 @@ package final class ReplayProof {
   }
 
   /// Compares the next bytes. An offset of 0 starts the comparison again. Bytes that were already compared are skipped.
-  /// - Returns: `false` if a segment is complete and its hash differs, or if bytes were left out.
+  /// - Returns: `false` if a segment is complete and its hash differs, or if there is a gap between the compared bytes and
+  ///   `offset`.
   package func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if offset == 0 { restart() }
     guard index < records.count else { return true }

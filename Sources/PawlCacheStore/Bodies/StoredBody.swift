@@ -4,7 +4,7 @@ package import PawlDisk
 import PawlLoop
 
 /// The bytes of one representation, in one file that may have holes, in a pack, or in memory. Shared by all loops. Every method
-/// may be called on any thread unless it says otherwise. Only those that are marked as blocking wait for the disk.
+/// may be called on any thread unless it says otherwise. Only methods whose comment says that they block wait for the disk.
 package final class StoredBody: @unchecked Sendable {
   // Safe: everything that changes is in `state`, protected by its mutex.
   package let id: ObjectID
@@ -15,7 +15,7 @@ package final class StoredBody: @unchecked Sendable {
 
   /// What a reader finds at a position.
   package enum Availability: Hashable, Sendable {
-    /// Verified bytes without a hole up to here, or bytes in the memory window (``windowBytes(at:limit:)``).
+    /// Bytes without a hole up to `until`: verified ones, or those in the memory window (``windowBytes(at:limit:)``).
     case bytes(until: UInt64)
     /// The bytes are on the disk, but are not verified, or their file is closed. The reader has to call ``check(at:on:_:)``.
     case checking

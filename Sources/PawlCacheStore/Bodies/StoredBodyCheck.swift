@@ -132,7 +132,7 @@ extension StoredBody {
     switch verdict {
     case .success(true):
       state.withLock { state in
-        // Not if the segment was removed meanwhile.
+        // If the segment was removed meanwhile, it stays unverified.
         if state.segments.segment(at: record.offset) == record { state.verified.insert(record.range) }
       }
       return .verified(end: record.end)

@@ -50,7 +50,7 @@ extension StoredBody {
       guard state.place.isGathering, state.failure == nil else { return .notGathering }
       let count = UInt64(state.gathered.count)
       let end = offset + UInt64(bytes.count)
-      // While a file is being made for the body, up to `limit` more bytes may come, but no more than one segment in all.
+      // While a file is being made for the body, up to `limit` more bytes may come. All bytes together must fit into one segment.
       guard offset <= count, end <= (state.place == .settling ? mostOnItsWay : UInt64(limit)),
         end <= state.total ?? .max,
         state.gatheringShare?.covers(end) != false

@@ -2,7 +2,7 @@ import PawlCache
 
 /// Records in the ledger. They are written before readers get the bytes that they describe.
 extension StoredBody {
-  /// Records the digests of these segments so far, and the row of the object if the catalogue may not have it yet.
+  /// Records the present digests of these segments, and the row of the object if the catalogue may not have it yet.
   ///
   /// Does nothing if the origin's own validator is strong, because the bytes can then be fetched again. Also does nothing for a
   /// body that is written in one piece, because pawl sends all of it as soon as a reader gets any of it.

@@ -95,7 +95,7 @@ extension StoredBody {
     return true
   }
 
-  /// The distance between probes, in bytes. It may be so large because the kernel reads ahead in larger pieces.
+  /// The distance between probes, in bytes. It may be this large because the pieces that the kernel reads ahead are even larger.
   private static let probeStep: UInt64 = 64 << 10
 
   /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. Read errors are ignored here, because they

@@ -63,8 +63,8 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Whether the body is idle and was not used since the last call of this function. Such a variant is removed if there are too
-  /// many.
+  /// Whether the body is idle and was not used since the last call of this function. Such variants are removed first if a
+  /// resource has too many.
   func isUnusedVariant() -> Bool {
     state.withLock { state in
       defer { state.usesSeen = state.uses }

@@ -3,8 +3,8 @@ package import PawlCache
 /// The entity tags that name these bytes.
 extension StoredBody {
   /// Adds a tag, or changes the number of bytes that an existing one covers. The first tag ever added is the primary tag. If
-  /// there are more than ``TagRecord/aliasLimit`` others, the one that was unused for longest is removed. The tags are recorded
-  /// as soon as the body is published.
+  /// there are more than ``TagRecord/aliasLimit`` other tags, the one that was unused for the longest time is removed. The tags
+  /// are recorded as soon as the body is published.
   package func addTag(_ record: TagRecord) {
     let tags = state.withLock { state -> [TagRecord]? in
       guard state.tags.note(record) else { return nil }
@@ -16,8 +16,8 @@ extension StoredBody {
   /// Adds the tags of an older body that was found equal to this one, and those that the older body gets later.
   /// - Parameters:
   ///   - limit: how many bytes of this body the older body's tags cover at most; `.max` if all bytes of the older body were found
-  ///     again.
-  ///   - isWhole: whether the bytes that were found again are the complete older body.
+  ///     to be equal.
+  ///   - isWhole: whether the bytes that were found to be equal are the complete older body.
   ///   - isMinted: returns whether pawl has minted a tag. A tag of the origin names a complete body, so it is not inherited from
   ///     a body that is equal only at its beginning. A minted primary tag is replaced by the minted primary tag of a complete
   ///     older body.
@@ -37,7 +37,7 @@ extension StoredBody {
   }
 
   /// Returns how many bytes the tags of this body cover in another body that was found equal up to `end`. The result is `.max` if
-  /// this body holds no more than that, because then no client has got more bytes under these tags.
+  /// this body has no bytes after `end`, because then no client has got such bytes under these tags.
   package func reach(_ end: UInt64) -> UInt64 {
     state.withLock { $0.heldCount <= end && $0.lost.isEmpty && $0.window == nil ? .max : end }
   }

@@ -4,10 +4,11 @@ package import PawlDisk
 import PawlLoop
 
 extension StoredBody {
-  /// Writes bytes into the page cache. The caller has proven that they belong at `offset`. From any thread. Then their digests
-  /// and ranges are updated, the readers are woken and the bytes are recorded.
+  /// Writes bytes into the page cache, then updates their digests and ranges, wakes the readers and has the bytes recorded. The
+  /// caller has proven that the bytes belong at `offset`. From any thread.
   ///
-  /// Bytes that are held already are skipped, never overwritten. Bytes that replace lost ones are used only if they are the same.
+  /// Bytes that are held already are skipped, never overwritten. Bytes that replace lost ones are used only if they have the
+  /// recorded digest.
   /// - Throws: ``StoreError/full`` if the budget or the disk has no space (then nothing of the failing range is held, and the
   ///   caller calls ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/differs``, ``StoreError/beyondTotal`` or
   ///   ``StoreError/system(call:path:errno:)``.
@@ -114,8 +115,8 @@ extension StoredBody {
     if isAsked { state.growth = .asked }
   }
 
-  /// Returns the bytes to reserve next: 64 MiB for a body of unknown length; for a known length as much as came so far (at least
-  /// 1 MiB), at most 64 MiB and at most what is missing.
+  /// Returns the number of bytes to reserve next. If the length of the body is unknown, it is 64 MiB. If the length is known, it
+  /// is the number of bytes that came so far, but at least 1 MiB, at most 64 MiB, and at most the number of missing bytes.
   private func growthStep(_ state: BodyState) -> UInt64 {
     guard let total = state.total else { return StoredBody.step }
     let left = total - min(total, state.heldCount + state.reservation)
@@ -190,7 +191,8 @@ extension StoredBody {
     if news.wantsSync { core.durability.sync([self], core) }
   }
 
-  /// Notes that all bytes have come, and completes the body. If the length was unknown, it is the present one.
+  /// Notes that all bytes have come, and completes the body. If the length was unknown, it is now the number of bytes that have
+  /// come.
   /// - Returns: `false` if bytes are missing. Then the body stays incomplete.
   @discardableResult
   package func complete() -> Bool {
@@ -217,8 +219,7 @@ extension StoredBody {
     return outcome.isComplete
   }
 
-  /// Notes that no fill is running any more. Releases space that was reserved and not used, and has everything recorded that was
-  /// written.
+  /// Notes that no fill is running any more. Releases space that was reserved and not used, and has all written bytes recorded.
   package func fillPaused() {
     moveToFile()
     let (released, news) = state.withLock { state in
@@ -253,7 +254,7 @@ extension BodyState {
     return reservation
   }
 
-  /// Returns the notices that are due, and marks the body as dirty. There are none for a body that is not published, has failed
+  /// Returns the notices that are due, and marks the body as dirty. No notice is due for a body that is not published, has failed
   /// or has no file of its own.
   mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
     guard isPublished, failure == nil, place.isFile else { return StoredBody.News() }

@@ -27,8 +27,8 @@ package struct ObjectRow: Sendable {
   var synced: UInt64
   /// Whether the object was incomplete when pawl ended without closing the cache, and was not loaded since.
   var isSuspect: Bool
-  /// Whether, in addition, all bytes of it that readers have got are recorded. If their digests agree, the tags of the object are
-  /// not narrowed.
+  /// For such an object: whether all bytes that readers have got are recorded. If so, and if the bytes agree with their digests,
+  /// the tags of the object are not limited to fewer bytes.
   var isExact = false
   /// Seconds since 1970. ``supersededAt``, ``lastUsed`` and ``expires`` have the same unit.
   var storedAt: Int64
@@ -61,7 +61,7 @@ package enum CatalogueChange: Sendable {
   case owner(Int64, [UInt8])
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
-  /// Objects below this key with a lower number are out of date.
+  /// Objects below this key are out of date if their number is lower than this one.
   case outdated([UInt8], Int64)
   /// No object below this key is out of date any more.
   case forgotten([UInt8])

@@ -7,7 +7,7 @@ import PawlObserve
 enum CatalogueFile {
   static func path(in directory: String) -> String { directory + "/catalogue.sqlite" }
 
-  /// The opened catalogue, and what it contained at the start.
+  /// The opened catalogue, and what it contained when it was opened.
   struct Opened {
     let database: Database
     let seed: UInt64
@@ -53,8 +53,8 @@ enum CatalogueFile {
       : try LedgerReplay.run(in: directory, into: database)
     // Objects in packs are not in the catalogue.
     let index = try CatalogueIndex(database, isAll: !hasPacks)
-    // If all bytes that readers have got are recorded in the ledger, and the kernel has not been restarted since, only their
-    // digests have to be checked.
+    // After an unclean end, only the digests have to be checked if two things are true: the ledger has a record of all bytes that
+    // readers have got, and the kernel has not been restarted since then.
     let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {
       let gap = try CatalogueSchema.meta(database, Ledger.gapName)
@@ -76,7 +76,7 @@ struct CatalogueIndex {
   private(set) var hashes: [UInt64] = []
   /// Bytes held by all of them.
   private(set) var heldBytes: UInt64 = 0
-  /// The paths below which objects with a lower number are out of date.
+  /// Paths, each with a number. Objects below a path are out of date if their number is lower than that of the path.
   let outdated: [[UInt8]: Int64]
   /// The number for the next new object: higher than those of all objects and of all out-of-date paths.
   let nextNumber: Int64

@@ -1,6 +1,6 @@
 /// The numbers of objects that are being removed, so that no object is removed twice. Otherwise its bytes would be counted as
-/// free twice. A number is kept until the catalogue has removed the row, and longer while an eviction round uses rows that it has
-/// read before.
+/// free twice. A number is kept until the catalogue has removed the row. If a round then still uses rows that it read before, the
+/// number is kept until the round ends.
 struct DoomedObjects: Sendable {
   private var numbers: Set<Int64> = []
   /// Numbers whose rows were removed while rounds ran.
@@ -13,7 +13,7 @@ struct DoomedObjects: Sendable {
 
   func contains(_ number: Int64) -> Bool { numbers.contains(number) }
 
-  /// Removes a number, because the object stays after all.
+  /// Removes a number, because the object is in use and is not removed now.
   mutating func remove(_ number: Int64) { numbers.remove(number) }
 
   /// Notes that the row is removed from the catalogue.

@@ -3,10 +3,10 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// The file that records what readers may have got of a body before the catalogue has it. Each record is written after the bytes
-/// that it describes and before a reader gets them, into the page cache. So writing does not wait for the disk, and the record
-/// survives a `kill -9` of the process. Each record has a checksum, and the digest of the bytes that it describes, so that other
-/// losses (after a power failure, for example) are detected.
+/// The file with records of bytes that readers may have got, and that the catalogue may not have recorded yet. Each record is
+/// written into the page cache, after the bytes that it describes and before a reader gets them. So writing does not wait for the
+/// disk, and the record survives a `kill -9` of the process. Each record has a checksum, and the digest of the bytes that it
+/// describes, so that other losses (after a power failure, for example) are detected.
 ///
 /// The file has two halves of a fixed size. One is written to until the catalogue has everything that is in the other.
 final class Ledger: Sendable {
@@ -17,7 +17,7 @@ final class Ledger: Sendable {
   private struct State {
     var current = 0
     var ends = [0, 0]
-    /// The number of writers, for each half, whose records are not among the catalogue's changes yet.
+    /// For each half, the number of writes whose records are not among the changes of the catalogue yet.
     var writing = [0, 0]
     var other = LedgerHalf.spare
     var sequence: UInt64
@@ -39,7 +39,7 @@ final class Ledger: Sendable {
     descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
     state = Locked(State(sequence: sequence, toldSequence: sequence))
     // The catalogue has all that was in the ledger by now. Old records must not stay, because numbers of objects may be used
-    // again after a start.
+    // again after a restart of pawl.
     guard ftruncate(descriptor, 0) == 0 else { throw Files.failure("ftruncate", path) }
     // The space is allocated in advance, so that a full disk cannot stop the ledger.
     let code = posix_fallocate(descriptor, 0, off_t(2 * Self.half))
@@ -113,7 +113,7 @@ final class Ledger: Sendable {
     }
   }
 
-  /// The name of the row in `meta` with the highest sequence number whose record the catalogue has.
+  /// The name of the row in `meta` that says up to which sequence number the catalogue has the ledger's records.
   static let sequenceName = "ledger"
   /// The name of the row in `meta` that says whether a record is missing in the ledger.
   static let gapName = "ledger_gap"

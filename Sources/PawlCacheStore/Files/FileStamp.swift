@@ -10,8 +10,8 @@ struct FileStamp: Equatable, Sendable {
   let size: UInt64
   /// The time of the last change of the content, nanoseconds since 1970.
   private let modified: Int
-  /// The time of the last change of the inode, nanoseconds since 1970; a process cannot set it back. 0 for a file whose name was
-  /// removed, which only pawl has open. Removing the name has changed this time, so it is not compared then.
+  /// The time of the last change of the inode, nanoseconds since 1970; a process cannot set it back. 0 for a file that was
+  /// unlinked: unlinking changes this time, so it is not compared. Only pawl has such a file open.
   private let changed: Int
 
   /// Reads the stamp with one system call that never waits for the disk. `nil` if the call fails.

@@ -1,5 +1,5 @@
 /// The parts of a body file that were in the page cache lately. Those are sent by the loop itself; other parts are read in the
-/// pool first. Asking the kernel takes a system call for each few pages, so the result is kept for a while.
+/// pool first. To ask the kernel, pawl needs one system call for every few pages, so the result is kept for a while.
 struct PageWarmth {
   /// The size in bytes of the parts of a body.
   static let span: UInt64 = 256 << 10

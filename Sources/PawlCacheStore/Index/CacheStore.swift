@@ -105,7 +105,8 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
-  /// Opens the ledger. Without it the cache works, but loses a little more if the process is killed.
+  /// Opens the ledger. Without it the cache works. But if the process is killed, bytes that the catalogue has not recorded yet
+  /// are lost.
   private static func makeLedger(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened, _ events: EventLog
   ) -> Ledger? {
@@ -259,7 +260,7 @@ extension CacheStore {
   /// Whether this store has the directory at that path open.
   package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
 
-  /// The number of descriptors that its packs hold when it is full.
+  /// The number of descriptors that the packs hold when the cache is full.
   package var descriptorsWhenFull: Int { core.packs?.descriptorsWhenFull ?? 0 }
 
   /// Whether this store was opened with the limits of `settings`.

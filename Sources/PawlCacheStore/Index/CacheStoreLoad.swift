@@ -105,7 +105,7 @@ extension CacheStore {
   /// Adds the loaded responses to the resource.
   /// - Parameter rest: the places that were loaded; `nil`: nothing could be loaded, so the resource is marked as loaded even if
   ///   it has objects at rest.
-  /// - Returns: `false` if a record has another place by now. Then nothing was changed.
+  /// - Returns: `false` if a record was moved meanwhile. Then nothing was changed.
   private static func finishLoad(
     _ resource: Resource, _ responses: [StoredResponse], of rest: AtRest?, _ index: ResourceIndex
   ) -> Bool {
@@ -200,7 +200,7 @@ struct BodyLoader {
     return body.failure == nil ? response(head, body) : nil
   }
 
-  /// The charge of the object, which the budget has had since the cache was opened.
+  /// The charge of the object. The budget has included it since the cache was opened.
   var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
 
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
@@ -240,7 +240,7 @@ struct BodyLoader {
   }
 
   /// Removes the ranges that the file does not have. If pawl had ended without closing the cache, also verifies the bytes that
-  /// were not synced, and narrows the tags.
+  /// were not synced, and limits the tags to the bytes that can be proven.
   private func checkAgainstFile(_ body: StoredBody, size: UInt64) {
     let row = object.row
     body.cutBeyond(size)
@@ -299,7 +299,7 @@ struct BodyLoader {
   }
 
   private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {
-    // The sweep after the start may have removed the object, and its charge, already.
+    // The sweep for orphans may already have removed the object and its charge.
     if core.remove(object.row, charge) { core.noteDropped(object.row.id, why) }
     return nil
   }

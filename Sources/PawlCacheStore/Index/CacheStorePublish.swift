@@ -79,8 +79,8 @@ extension CacheStore {
     }
   }
 
-  /// Returns the private response that was sent with this tag, if it was used or stored since the start and has not expired. The
-  /// caller compares the owner in ``StoredResponse/personal``. ``findPrivate(tag:on:_:)`` also searches the disk.
+  /// Returns the private response that was sent with this tag, if it was used or stored since pawl started and has not expired.
+  /// The caller compares the owner in ``StoredResponse/personal``. ``findPrivate(tag:on:_:)`` also searches the disk.
   package func privateResponse(tag: [UInt8]) -> StoredResponse? {
     guard let resource = index.find(Self.privateKey(tag), create: false),
       let response = resource.withLock({ $0.variants.first })
@@ -88,7 +88,7 @@ extension CacheStore {
     return validPrivate(response)
   }
 
-  /// Finds a response like ``privateResponse(tag:)``, and also one that was stored before the start. Call this function on
+  /// Finds a response like ``privateResponse(tag:)``, and also one that was stored before pawl started. Call this function on
   /// `loop`.
   package func findPrivate(tag: [UInt8], on loop: EventLoop, _ completion: @escaping (StoredResponse?) -> Void) {
     guard let resource = index.find(Self.privateKey(tag), create: false) else {
@@ -128,7 +128,7 @@ extension CacheStore {
     return updated
   }
 
-  /// Drops a response from index and catalogue, and its file once its readers have left.
+  /// Removes a response from index and catalogue. Its file is removed when its readers have left.
   package func forget(_ response: StoredResponse) { core.drop(response.body) }
 
   // MARK: Parts

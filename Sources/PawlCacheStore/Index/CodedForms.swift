@@ -5,7 +5,7 @@ import PawlHTTP
 
 /// Coded forms in the index. They are recorded under the key of their base, found only through the base, and removed with it.
 extension CacheStore {
-  /// Records a form, which may still be being written, and adds it to the body of `base`.
+  /// Records a form, complete or not, and adds it to the body of `base`.
   /// - Parameter tag: the form's own strong tag, which no client has got yet.
   /// - Returns: `false` if there is a form of that coding already, or `base` is being removed. Then the form is dropped.
   package func publishForm(_ form: CodedForm, of base: StoredResponse, tag: [UInt8]) -> Bool {
@@ -56,7 +56,7 @@ extension CacheStore {
   }
 
   /// Moves the tags of the remaining forms of `older`. If `newer` has a complete form of the same coding with the same bytes,
-  /// that form gets the tags. Forms that are still being written are left out, because their bytes may become different.
+  /// that form gets the tags. Forms that are still being written are left out, because their later bytes may differ.
   /// - Parameter completion: runs on any thread.
   package func uniteForms(of older: StoredBody, with newer: StoredBody, then completion: @escaping @Sendable () -> Void)
   {
@@ -111,7 +111,8 @@ extension StoreCore {
         object.remove()
         continue
       }
-      // The form is here already, if the base was unloaded while both were in use.
+      // If the base was unloaded while it was in use, loading it gives the same body in memory again, which may still have this
+      // form. Then the form is skipped.
       if base.forms.contains(where: { $0.body.number == object.row.number }) { continue }
       guard let key = base.state.withLock({ $0.home }), let form = object.load(key) else {
         continue
@@ -125,9 +126,9 @@ extension StoreCore {
     }
   }
 
-  /// Whether a form is complete, or can be continued. Clients may have got more bytes than are held, so only a steady form can be
-  /// continued: it is made again with the same bytes. These are compared with the held ones, which also reveals another version
-  /// of the compression library.
+  /// Whether a form is complete, or can be continued. Clients may have got more bytes than are held. So a form can be continued
+  /// only if making it again gives the same bytes (``StoredBody/isSteady``). The new bytes are compared with the held ones,
+  /// because they differ if the compression library was updated meanwhile.
   private static func canGoOn(_ form: StoredBody, isSteady: Bool) -> Bool {
     form.isComplete || isSteady && form.held.prefix > 0
   }

@@ -142,7 +142,7 @@ struct IndexShard {
     let found = all.places.firstIndex(of: place)
     if let found {
       if let next { all.places[found] = next } else { all.places.remove(at: found) }
-      // A record that was moved has to be used again to be moved once more.
+      // After a record was moved, it is moved again only if it was used again.
       all.wasUsed = false
     }
     put(all, at: index)
@@ -208,7 +208,8 @@ struct IndexShard {
     resource.seat = seats.count
     seats.append(Unmanaged.passUnretained(resource))
     guard seats.count > limit else { return }
-    // The hand makes up to four steps for each new resource. So it goes round before as many new ones have come.
+    // The hand makes up to four steps for each new resource, so that it passes all resources before the same number of new ones
+    // has come.
     for _ in 0..<4 where seats.count > limit { step(&gone) }
   }
 
@@ -317,7 +318,7 @@ struct IndexShard {
     var hole = removed
     var index = (removed + 1) & mask
     while slots[index].entry != 0 {
-      // A slot may move back only if its home is not between the hole and its present place.
+      // A slot must not be moved back beyond its home, because a search for it begins there.
       let distance = (index - home(slots[index].hash)) & mask
       if distance >= (index - hole) & mask {
         slots[hole] = slots[index]

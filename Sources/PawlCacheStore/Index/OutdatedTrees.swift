@@ -14,7 +14,8 @@ final class OutdatedTrees: Sendable {
   static let limit = 1024
 
   private struct State {
-    /// For each path, as the normalised beginning of the keys below it: objects with a lower number are out of date.
+    /// A number for each path. Objects at and below the path are out of date if their number is lower. The path is stored as the
+    /// normalised beginning of the keys below it.
     var stamps: [[UInt8]: Int64]
     /// The highest number that was ever in `stamps`.
     var newest: Int64

@@ -1,8 +1,8 @@
 import PawlCache
 import PawlDisk
 
-/// Frees space in packs. Removes the oldest pack, but moves objects that were used since they were written to another pack. Also
-/// removes packs in which few records are live. All of this runs in the pool of threads.
+/// Frees space in packs. Removes the oldest pack; its objects that were used after they were written are first moved to another
+/// pack. Also removes packs in which few records are live. All of this runs in the pool of threads.
 extension StoreCore {
   /// A full pack is emptied when less than this percentage of it is live.
   private static let leastLive = 50
@@ -126,7 +126,8 @@ extension StoreCore {
     if pack.live == 0 { packs.remove(pack) }
   }
 
-  /// Empties one pack of which little is live, or that never had much. Runs once a second.
+  /// Empties one full pack in which few bytes are live. A pack that was sealed with few records is emptied, too. Runs once a
+  /// second.
   func cleanPacks() {
     guard let packs else { return }
     if let unknown = packs.all.first(where: { !$0.isCounted && $0.isRemovable }) { count(unknown, packs) }
@@ -154,7 +155,7 @@ extension StoredBody {
     let isFree = state.withLock { state in
       guard state.place == .packed(place), !state.isEditing else { return false }
       state.isEditing = true
-      // A body that was moved has to be used again to be moved once more; the request that stored it counts as one use.
+      // After a body was moved, it is moved again only if it was used again. The request that stored it counts as one use.
       (state.uses, state.usesSeen) = (min(state.uses, 1), min(state.uses, 1))
       return true
     }

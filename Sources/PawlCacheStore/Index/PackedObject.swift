@@ -19,7 +19,8 @@ struct PackedObject {
     (self.place, self.pack, self.bytes, self.record) = (place, pack, bytes, record)
   }
 
-  /// Makes a response from the record; `nil` if the record is damaged or out of date. Then it is marked as dead.
+  /// Makes a response from the record; `nil` if the record is damaged or out of date. In that case this function marks it as
+  /// dead.
   func load(under key: CacheKey, _ core: StoreCore) -> StoredResponse? {
     let row = record.row
     guard !core.trees.covers(row.key, number: row.number) else { return drop(core, nil) }
@@ -55,8 +56,8 @@ struct PackedObject {
 }
 
 extension StoreCore {
-  /// Returns why the record at a place that the index had cannot be read; `nil` if that is no error, because the record was
-  /// marked as dead a moment ago, or its pack was removed.
+  /// Returns why a record cannot be read at the place that the index had for it. `nil` if that is no error, because the record
+  /// was marked as dead a moment ago, or its pack was removed.
   fileprivate func unreadable(_ place: PackPlace) -> String? {
     guard let pack = packs?.pack(place.pack) else { return nil }
     switch pack.read(place.offset, PackPlace.unit, waits: true) {

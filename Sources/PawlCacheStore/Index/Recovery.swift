@@ -25,7 +25,8 @@ final class OrphanSweep: Sendable {
 
   private func sweep(_ byte: UInt8) {
     let folder = core.bodiesDirectory + (byte < 16 ? "/0" : "/") + String(byte, radix: 16)
-    // During a round, removed objects stay marked. So an object that is dropped after its row was read here is not dropped twice.
+    // During a round, the numbers of removed objects are kept. So an object that is dropped after its row was read here is not
+    // dropped twice.
     core.doomed.withLock { $0.beginRound() }
     defer { core.doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
@@ -53,8 +54,8 @@ final class OrphanSweep: Sendable {
     try Files.unlink(path)
     // An empty file was a spare one, so nothing is lost.
     if wasEmpty { return }
-    // After a catalogue was lost, all its bodies have no row, so this event is limited. Files that pawl has not written are
-    // always logged.
+    // After a catalogue was lost, none of its bodies has a row, so the number of these events is limited. A file that pawl has
+    // not written is always logged.
     guard let omitted = id == nil ? 0 : core.failures.due("no row") else { return }
     core.events.log(
       .notice, "body-dropped", ["path": path, "why": "the catalogue has no row for it", "omitted": "\(omitted)"])

@@ -35,7 +35,7 @@ package struct ResourceState {
   package var fetch: AnyObject?
   /// Until this time requests are not collapsed, because the last response could not be stored (hit-for-miss).
   package var uncacheableUntil: Monotonic?
-  /// The confirmations that the origin gave single clients a moment ago.
+  /// The confirmations that the origin gave to single clients a moment ago.
   package var confirmations = Confirmations()
   /// Whether the last response could be shared. Then other requests wait for the next response without a time limit.
   package var wasShareable = false
@@ -77,7 +77,8 @@ package struct ResourceState {
       && superseded.allSatisfy { $0.body.isSpare(notUsedSince: time) }
   }
 
-  /// Ends sharing with earlier requests: later requests do not wait for their responses, which are not stored (RFC 9111 §4.4).
+  /// Ends sharing with earlier requests: later requests do not wait for the responses to earlier ones. These responses are not
+  /// stored (RFC 9111 §4.4).
   mutating func invalidate() {
     fetch = nil
     confirmations.removeAll()

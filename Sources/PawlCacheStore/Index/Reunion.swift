@@ -1,8 +1,8 @@
 import PawlCache
 
 /// Joins two incomplete bodies of one representation, each held from byte zero. There are two if a fetch that should have
-/// replaced an incomplete body broke off itself before it had as many bytes. If the shorter body is equal to the beginning of the
-/// longer one, the longer one stays and gets the tags of both.
+/// replaced an incomplete body broke off itself, with fewer bytes than that body. If the shorter body is equal to the beginning
+/// of the longer one, the longer one stays and gets the tags of both.
 struct Reunion {
   let core: StoreCore
 
@@ -59,8 +59,8 @@ extension StoreCore {
 }
 
 extension CacheStore {
-  /// Makes an incomplete response current again. The fetch that should have replaced it ended before it had as many bytes, and
-  /// its bytes are equal to the beginning of the old ones.
+  /// Makes an incomplete response current again. The fetch that should have replaced it ended with fewer bytes than `old` has,
+  /// and these bytes are equal to the beginning of `old`.
   package func reinstate(_ old: StoredResponse, insteadOf new: StoredResponse, upTo end: UInt64) {
     guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     let gone = resource.withLock { state -> [StoredResponse]? in

@@ -8,7 +8,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   // Safe: as in `BodyCore`.
   let index: ResourceIndex
   let trees: OutdatedTrees
-  /// Whether the sweep for orphans has finished since the start.
+  /// Whether the sweep for orphans has finished since pawl started.
   let isSwept = Locked(false)
   /// Held while a pack is emptied to free space, so that only one thread does that at a time.
   let emptying = Locked(())

@@ -2,7 +2,7 @@ package import PawlCache
 
 /// The current responses of one resource. Up to ``scanLimit`` responses are scanned, the newest first. If there are more, they
 /// are found through an index by the values that select them, so that a look-up among thousands costs no more than among ten. If
-/// there are too many, the one that was unused for longest is removed.
+/// there are too many, the one that was unused for the longest time is removed.
 package struct Variants: RandomAccessCollection {
   /// The most responses of one resource. Each takes about 4 KiB of memory, and a file or space in a pack.
   package static let limit = 4096
@@ -104,7 +104,7 @@ package struct Variants: RandomAccessCollection {
     return gone + removeOldestGroup()
   }
 
-  /// Adds a response that was recorded before the start of the process, after newer ones.
+  /// Adds a response that was recorded before the start of the process. It is placed after the newer ones.
   mutating func append(_ response: StoredResponse) -> [StoredResponse] {
     if index == nil, entries.count < Self.scanLimit {
       entries.append(response)
@@ -175,8 +175,8 @@ package struct Variants: RandomAccessCollection {
     return hand
   }
 
-  /// If there are too many selectors, removes one of them with all its responses: the one that has not got a new response for
-  /// longest.
+  /// If there are too many selectors, removes one of them with all its responses: the one that has got no new response for the
+  /// longest time.
   private mutating func removeOldestGroup() -> [StoredResponse] {
     guard let index, index.groups.count > Self.selectorLimit else { return [] }
     let newest = index.groups.mapValues { $0.values.lazy.flatMap(\.self).max() ?? 0 }

@@ -1,6 +1,6 @@
 /// The part of a pack that may be moved to another pack when the pack is emptied to free space. Only objects that were used are
-/// moved: half of a pack at most, on average over many packs. Bytes that one pack does not use of its half are saved for packs of
-/// which more was used, such as those that consist of objects that were moved before.
+/// moved: half of a pack at most, on average over many packs. If one pack uses less than its half, the rest is saved for packs in
+/// which more than half was used, such as those that consist of objects that were moved before.
 struct KeptShare: Hashable {
   /// The limit of the saved bytes: the halves of this many packs.
   static let packs = 16

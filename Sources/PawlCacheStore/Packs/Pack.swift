@@ -3,15 +3,15 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// One file with the records of small objects, one after another. A record is *live* until it is marked as dead. The file only
-/// grows until it is full; later it is removed completely. A reader that has a reference to the pack can read it even after the
-/// file was unlinked.
+/// One file with the records of small objects, one after another. A record is *live* until it is marked as dead. Records are only
+/// added, until the file is full; later the complete file is removed. A reader that has a reference to the pack can read it even
+/// after the file was unlinked.
 final class Pack: Sendable {
   let number: UInt32
   let descriptor: CInt
   private let pool: WorkerPool
   private let state: Locked<State>
-  /// Held while a record is marked as dead.
+  /// Held by the thread that marks a record as dead.
   private let marking = Locked(())
   let proven = Locked(ProvenRecords())
 
@@ -39,7 +39,7 @@ final class Pack: Sendable {
 
   deinit {
     let descriptor = descriptor
-    // Closing a file that was unlinked frees its blocks.
+    // Closing a file that was unlinked frees its blocks. That takes time, so the pool does it.
     if !pool.run({ close(descriptor) }) { close(descriptor) }
   }
 
@@ -54,11 +54,11 @@ final class Pack: Sendable {
   /// Marks the pack as full, so that no more records are written to it.
   func seal() { state.withLock { $0.isSealed = true } }
 
-  /// Whether the pack is full and is not being emptied.
+  /// Whether the pack is full, and its removal has not begun.
   var isRemovable: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
 
-  /// Notes that the pack is being emptied.
-  /// - Returns: `false` if it was being emptied already.
+  /// Notes that the removal of the pack begins: its live records are moved or evicted, then the file is removed.
+  /// - Returns: `false` if the removal had already begun.
   func beginDropping() -> Bool {
     state.withLock { state in
       defer { state.isDropped = true }
@@ -66,7 +66,7 @@ final class Pack: Sendable {
     }
   }
 
-  /// Notes that the pack stays after all.
+  /// Notes that the pack is not removed now, because a live record could not be moved.
   func endDropping() { state.withLock { $0.isDropped = false } }
 
   /// Returns whether something was written since the last call.
@@ -77,7 +77,7 @@ final class Pack: Sendable {
     }
   }
 
-  /// Sets what was found in the pack at the start.
+  /// Sets the values that were found when pawl started and read this pack.
   /// - Parameter isCounted: `false` if some of these records may be dead.
   func noteFound(live: Int, lastWritten: Int64, isCounted: Bool) {
     state.withLock { ($0.live, $0.lastWritten, $0.isCounted) = (live, lastWritten, isCounted) }
@@ -86,7 +86,8 @@ final class Pack: Sendable {
   /// Whether ``live`` is exact.
   var isCounted: Bool { state.withLock { $0.isCounted } }
 
-  /// Sets ``live`` to the bytes that were counted a moment ago, if they are fewer.
+  /// Corrects ``live`` after the live records were counted in the file. Records may have been marked as dead during the count, so
+  /// the smaller of both numbers is kept.
   func noteCounted(_ bytes: Int) {
     state.withLock { ($0.live, $0.isCounted) = (min($0.live, bytes), true) }
   }
@@ -117,7 +118,7 @@ final class Pack: Sendable {
       try outcome.get()
     } catch {
       // Removes the partial record. If the truncation fails, too, the next record is written over it. A partial record is never
-      // used, because its check does not agree.
+      // used, because its checksum does not match.
       _ = ftruncate(descriptor, off_t(end))
       throw error
     }
@@ -130,8 +131,8 @@ final class Pack: Sendable {
     return PackPlace(pack: number, offset: end, size: size)
   }
 
-  /// Marks a record as dead, so that it is not used any more. The mark is written into the page cache. Marking a record twice
-  /// does nothing.
+  /// Marks a record as dead, so that it is not used any more. The mark is written into the page cache. Does nothing if the record
+  /// is already dead.
   /// - Parameter waits: whether this may wait for the disk; always `false` on a loop.
   /// - Returns: `false` if this would wait for the disk.
   func kill(_ place: PackPlace, waits: Bool) throws(StoreError) -> Bool {
@@ -183,7 +184,7 @@ final class Pack: Sendable {
         }
       } else {
         let read = pawl_pread_nowait(descriptor, target.baseAddress, size, off_t(offset))
-        // Also `false` if the file system has no reads that never wait. Then the pool reads.
+        // Also `false` if the file system does not support non-blocking reads (`RWF_NOWAIT`). Then the pool reads.
         isThere = read == size
         count = max(0, read)
       }

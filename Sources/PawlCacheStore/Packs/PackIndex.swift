@@ -9,7 +9,7 @@ struct PackEntry: Hashable, Sendable {
   let place: PackPlace
 }
 
-/// The contents of all packs, as found at the start.
+/// The contents of all packs, as found when pawl started.
 struct PackInventory {
   var entries: [PackEntry] = []
   /// The highest number of an object in the packs.
@@ -19,7 +19,7 @@ struct PackInventory {
 }
 
 /// A list of the records in one pack, in a file beside it: 64 bytes of numbers, then 16 bytes for each record. It is written when
-/// the pack is full, so that the next start does not have to read all records one by one. Without the list, it reads them.
+/// the pack is full. Without the list, pawl has to read all records one by one at the next start.
 enum PackList {
   private static let mark: UInt64 = 0x7061_776c_0000_0103
   static let headSize = 64
@@ -118,7 +118,7 @@ extension Packs {
   private static var indexSuffix: String { ".index" }
   func indexPath(of number: UInt32) -> String { path(of: number) + Self.indexSuffix }
 
-  /// Calls `found` for each record of a pack whose head agrees with its check, and skips everything else. Blocking.
+  /// Calls `found` for each record of a pack whose checksum matches its head and metadata, and skips everything else. Blocking.
   /// - Parameter end: the offset at which to stop.
   /// - Returns: the offset at which the last record ends.
   func scan(_ pack: Pack, through end: Int, _ found: (PackRecord.Head, PackPlace) -> Void) -> Int {
@@ -159,7 +159,7 @@ extension Packs {
       // If the pack was removed meanwhile, its list must not be used for a later pack with the same number.
       if self.pack(pack.number) !== pack { try Files.unlink(path) }
     } catch {
-      // A partial list is rejected by its check.
+      // A partial list is not used, because its checksum does not match.
       events.log(.debug, "pack-index-failed", ["path": path, "why": "\(error)"])
     }
   }

@@ -3,8 +3,8 @@ import PawlCache
 import PawlDisk
 
 /// One object in a pack: a head of 64 bytes with numbers, the metadata of the object, and its content. The metadata is padded to
-/// complete units, and further so that the record gets a size that a ``PackPlace`` can express. The content is padded to complete
-/// units. A keyed XXH3 shows that pawl has written head and metadata; another XXH3 shows that the content is unchanged.
+/// complete units, and then further until the record has a size that a ``PackPlace`` can express. The content is padded to
+/// complete units. A keyed XXH3 shows that pawl has written head and metadata; another XXH3 shows that the content is unchanged.
 ///
 /// Only the eight bytes with the state, live or dead, ever change.
 struct PackRecord {
@@ -124,7 +124,7 @@ struct PackRecord {
       withUnsafeBytes(of: numbers) { output.copyMemory(from: $0) }
     }
 
-    /// Computes the check of the head, without its state, and of the metadata.
+    /// Computes the checksum of the head, without its state, and of the metadata.
     func check(of meta: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
       let numbers = (
         UInt64(metaSize) << 32 | UInt64(size), UInt64(contentSize), UInt64(bitPattern: number), keyHash, digest
@@ -185,7 +185,7 @@ struct PackRecord {
     return UInt64(bigEndian: meta.loadUnaligned(fromByteOffset: place, as: UInt64.self))
   }
 
-  /// Whether the content is what was written.
+  /// Whether the content is unchanged since it was written.
   func isIntact(_ bytes: UnsafeRawBufferPointer) -> Bool {
     SegmentDigest.of(UnsafeRawBufferPointer(rebasing: bytes[content])) == digest
   }

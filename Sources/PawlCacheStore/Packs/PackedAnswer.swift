@@ -5,7 +5,7 @@ import PawlLoop
 
 /// The answer that the server has decided when an object was stored: the head of the response, and how long it is valid. With it,
 /// the next simple request is answered without loading the object into memory. The answer depends on the settings, and is used
-/// only while they are the same.
+/// only while they are unchanged.
 package struct PackedAnswer {
   /// The fingerprint of the route's settings by which the answer was decided.
   package var settings: UInt64
@@ -38,7 +38,8 @@ package struct PackedAnswer {
 
 /// A buffer into which records are read, one after another. Belongs to one loop.
 package final class PackRoom {
-  /// The number of bytes that are read first of a large record: usually everything that comes before its content.
+  /// The number of bytes at the beginning of a large record that are read first: usually everything that comes before its
+  /// content.
   static let headSize = 2048
 
   let bytes: UnsafeMutableRawBufferPointer

@@ -52,8 +52,8 @@ final class Packs: Sendable {
   static let usualSize: UInt64 = 64 << 20
 
   /// Returns the size of a pack in bytes for a cache of `maxSize` bytes.
-  /// - Parameter mostPacks: the most packs; each of them holds a descriptor. Packs are made larger so that there are not more, up
-  ///   to the largest possible size.
+  /// - Parameter mostPacks: the most packs; each of them holds a descriptor. Packs are made larger, up to the largest possible
+  ///   size, so that this number is enough.
   static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
     min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
@@ -105,7 +105,7 @@ final class Packs: Sendable {
 
   // MARK: The table of packs
 
-  /// Adds a pack that was found at the start. Called in ascending order of numbers.
+  /// Adds a pack that was found when pawl started. Called in ascending order of numbers.
   func adopt(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
@@ -272,7 +272,7 @@ final class Packs: Sendable {
     takeOut(pack)
   }
 
-  /// Removes a pack that is marked as being emptied.
+  /// Removes a pack after ``Pack/beginDropping()`` has returned `true`.
   func takeOut(_ pack: Pack) {
     let isHere = state.withLock { state in
       let index = Int(pack.number) - Int(state.first)

@@ -4,7 +4,7 @@ package import PawlLoop
 /// If another process changes the file, its stamp is different; then all contents have to be proven (compared with their digests)
 /// again.
 struct ProvenRecords {
-  /// The smallest content in bytes for which this is used. Smaller content is cheaper to read, prove and send each time.
+  /// The smallest content in bytes for which this is used. Smaller content is read, proven and sent each time, which costs less.
   static let least = 8 << 10
 
   /// The stamp of the file when a content was last proven or a record was last written; `nil`: nothing is proven.
@@ -89,7 +89,7 @@ extension Pack {
     proven.withLock { $0.note(base, now: now, stamp) }
   }
 
-  /// Notes that a record was written after the others. Its content is proven by that.
+  /// Notes that pawl has added a record at the end of the file. Its content counts as proven.
   /// - Parameters:
   ///   - base: the offset of the record's content, if known.
   ///   - before: the stamp of the file before that write. A change by another process during that write is detected later, or not

@@ -45,7 +45,7 @@ struct MemoryWindow {
     }
   }
 
-  /// The number of bytes before the end of the window that stay when the slowest readers are overtaken.
+  /// The number of bytes at the end of the window that stay when the slowest readers are overtaken.
   static let keptWhenOvertaking = capacity / 4
 
   /// The first position that is near the end of the window. A reader there, or after it, waits for more bytes, or soon will.

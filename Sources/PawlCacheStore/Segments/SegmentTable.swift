@@ -5,8 +5,8 @@ package struct SegmentRecord: Hashable, Sendable {
   var length: UInt64
   /// The XXH3-64 of the bytes.
   var digest: UInt64
-  /// The number of the recording that wrote this record; each time that changes of a body are recorded is one. Bytes of
-  /// recordings up to the object's `synced` are on the disk.
+  /// The number of the recording that wrote this record. Each time when changes of a body are recorded, that is one recording,
+  /// with the next number. If the number is not higher than the object's `synced`, the bytes are on the disk.
   var sequence: UInt64
 
   var end: UInt64 { offset + length }

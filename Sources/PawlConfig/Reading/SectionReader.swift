@@ -3,7 +3,7 @@ struct ReadSection<Model> {
   var label: SectionLabel
   var origin: ValueOrigin
   var model: Model
-  /// The places (file and line) where the keys that were written were set; for a list, one place for each element.
+  /// For each key that was written: the place (file and line) of its value; for a list, the place of each element.
   var origins = [String: [ValueOrigin]]()
   /// The keys whose value was refused, or is required but missing.
   var refused = Set<String>()

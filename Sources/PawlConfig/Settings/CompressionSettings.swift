@@ -96,8 +96,8 @@ extension ValueFormat where Value == CompressedType {
     return text == "*" || (text.hasPrefix("*+") && isName(text.dropFirst(2)))
   }
 
-  /// Whether the text is a `restricted-name` (RFC 6838 §4.2). Other than in the RFC, the first character may be any of the
-  /// allowed ones, and the length has no limit.
+  /// Whether the text is a `restricted-name` (RFC 6838 §4.2). Unlike in the RFC, the first character may be any of the allowed
+  /// ones, and the length has no limit.
   private static func isName(_ text: Substring) -> Bool {
     let marks = Set("!#$&-^_.+".utf8)
     return !text.isEmpty

@@ -25,9 +25,10 @@ package struct SiteSettings: Hashable, Sendable {
   package var ignoreCookies: [CookiePattern] = [.analytics]
   /// The only cookies that are part of the cache key. Other cookies are removed from requests as with ``ignoreCookies``.
   package var keyCookies: [CookiePattern] = [.all]
-  /// How long stored bytes may complete a download whose entity tag pawl made up (a minted tag), if the origin has no validator.
+  /// How long pawl may complete a download from stored bytes without asking the origin, if pawl made up the entity tag (a minted
+  /// tag) because the origin has no validator.
   package var resumeTTL = Duration.seconds(3600)
-  /// Whether ``resumeTTL`` also holds for responses that have to be validated before each use (`no-cache`).
+  /// Whether ``resumeTTL`` also applies to responses that have to be validated before each use (`no-cache`).
   package var resumeTTLNoCache = false
   /// Which requests are collapsed, that is, share one request to the origin. `auto`: requests whose response may be reused
   /// without validation. `always`: also requests whose response has no cache directives of the origin.
@@ -38,12 +39,11 @@ package struct SiteSettings: Hashable, Sendable {
   package var staleIfError = Duration.zero
   /// The largest body that is stored, in bytes; `nil`: only the size of the cache limits it.
   package var maxObject: UInt64?
-  /// The largest part of a body of unknown length that is stored, in bytes; the rest of a longer body is passed on without being
-  /// stored.
+  /// The most bytes that are stored of a body of unknown length. The rest of a longer body is passed on without being stored.
   package var maxUnknown: UInt64 = 1 << 30
   /// A fill without readers goes on if at most this many bytes are missing. Config/README.md lists the other reasons to go on.
   package var abandonedFill: UInt64 = 64 << 20
-  /// The most ranges in a response; a request for more gets the complete body.
+  /// The most ranges in a response; a request for more ranges gets the complete body.
   package var maxRanges = 16
   /// How long an uncacheable response is kept for Range requests of the user who got it; `nil`: the response is not kept.
   package var resumePrivate: Duration?
@@ -53,8 +53,8 @@ package struct SiteSettings: Hashable, Sendable {
   /// Whether requests to the origin have the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
   /// Whether requests to the origin have the field `Via`, or `CDN-Loop` (RFC 8586) instead. pawl finds loops by either field.
-  /// `Via` keeps nginx and other servers from compressing. `on`: `CDN-Loop` only in requests that ask for content codings. `off`:
-  /// `CDN-Loop` in all requests. `always`: `Via` in all requests.
+  /// nginx and other servers do not compress responses to requests with `Via`. `on`: `CDN-Loop` in requests that ask for content
+  /// codings, `Via` in all others. `off`: `CDN-Loop` in all requests. `always`: `Via` in all requests.
   package enum ViaMode: String, Hashable, Sendable, CaseIterable { case on, off, always }
   package var via = ViaMode.on
   /// Whether a request is sent to the origin only after its content has arrived or is arriving fast; `false`: it is sent at once.

@@ -2,7 +2,7 @@
 package struct CacheSettings: Hashable, Sendable {
   package var name: String
   package var path: String
-  /// The largest size in bytes; `nil`: 80 % of the free space at the first start.
+  /// The largest size in bytes; `nil`: 80 % of the space that is free when the cache is first opened.
   package var maxSize: UInt64?
   /// The bytes that are kept free on the file system.
   package var minFree: UInt64 = 1 << 30
@@ -41,7 +41,7 @@ package struct SpoolSettings: Hashable, Sendable {
   /// The lifetime of an incomplete upload since its creation.
   package var maxAge = Duration.seconds(7 * 86400)
   package var durability = Durability.data
-  /// The most uploads of one client that are not completed.
+  /// The most incomplete uploads that one client may have.
   package var maxUploadsPerClient = 100
   /// The largest share of the spool that one client may use, in percent.
   package var maxSharePerClient = 25

@@ -7,7 +7,7 @@ package struct UploadSettings: Hashable, Sendable {
   package enum PlainUploads: String, Hashable, Sendable, CaseIterable { case stream, spool }
   package enum CrossOrigin: Hashable, Sendable { case off, any, origins([String]) }
 
-  /// The largest upload in bytes; `nil`: as the spool allows, and no limit for content that is passed on without the spool.
+  /// The largest upload in bytes; `nil`: only the spool limits it, and content that is passed on without the spool has no limit.
   package var maxUpload: UInt64?
   /// The least size in bytes of a resumable upload. A smaller one that comes complete in one request (`Upload-Complete: ?1`,
   /// length known) is passed on as a plain request.

@@ -44,8 +44,8 @@ package struct UpstreamSection: Hashable, Sendable {
   package var maxSharePerPath = 60
   /// The number of successive new connections without progress after which a transfer fails.
   package var resumeAttempts = 10
-  /// A transfer that can only be replayed (fetched again from its first byte) ends after fetching this many times the bytes that
-  /// are held.
+  /// A transfer that can only be replayed (fetched again from its first byte) fails when the replayed bytes are more than the
+  /// held bytes multiplied by this factor.
   package var replayLimit = 20
 
   /// Whether the origin's certificate is verified (`https://`).

@@ -6,7 +6,7 @@ package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
   package var url: OriginURL
   /// The node's share of the requests is its weight divided by the sum of all weights.
   package var weight = 1
-  /// Whether the node is used only while all nodes that are no backups rest.
+  /// Whether the node is a backup: used only while every node that is not a backup is resting.
   package var isBackup = false
 
   package init(_ url: OriginURL) { self.url = url }

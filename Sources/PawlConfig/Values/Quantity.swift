@@ -14,7 +14,7 @@ enum Quantity {
   private static let timeUnits: [(name: String, milliseconds: Int64)] = [
     ("ms", 1), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
   ]
-  /// The longest time that a configuration key may have: ten years. Arithmetic on shorter times cannot overflow.
+  /// The longest time that a configuration key may have: ten years. Arithmetic on times up to this one cannot overflow.
   static let longestTime = Duration.seconds(3650 * 86400)
 
   /// Reads a number that consists of ASCII digits only, without sign, space or decimal point.

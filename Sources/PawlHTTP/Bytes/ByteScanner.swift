@@ -43,8 +43,8 @@ package struct ByteScanner {
     return start == position ? nil : bytes[start..<position]
   }
 
-  /// Reads digits up to the first other byte. A value above `Int64.max` becomes `Int64.max`; `Span.decimal` refuses both. `nil`
-  /// when there is no digit here.
+  /// Reads digits up to the first byte that is no digit. A value above `Int64.max` becomes `Int64.max`. (`Span.decimal` returns
+  /// `nil` for such a byte and for a value above its limit.) `nil` when there is no digit here.
   package mutating func saturatingDecimal() -> UInt64? {
     let limit = UInt64(Int64.max)
     guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }

@@ -29,8 +29,8 @@ extension Bytes {
     return matchesIgnoringCase(literal, at: startIndex)
   }
 
-  /// Whether the bytes from `index` on are those of the literal, letters compared without case. The slice must have at least as
-  /// many bytes from there on as the literal.
+  /// Whether the bytes from `index` on are those of the literal, letters compared without case. From `index` on, the slice must
+  /// not be shorter than the literal.
   func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
     // Safe: the literal has `count` bytes, and so has the slice.
     let (start, count) = (literal.utf8Start, literal.utf8CodeUnitCount)

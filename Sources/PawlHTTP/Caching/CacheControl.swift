@@ -1,7 +1,7 @@
 /// Cache directives of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). Times are in seconds.
 ///
-/// Parsed tolerantly, and in doubt in the more restrictive way: if a directive comes twice, the stricter value counts; a lifetime
-/// that is no number is 0; `private="..."` and `no-cache="..."` count as if they had no argument. No time exceeds 2^31.
+/// Parsed tolerantly, and in case of doubt in the more restrictive way: if a directive comes twice, the stricter value counts; a
+/// lifetime that is no number is 0; `private="..."` and `no-cache="..."` count as if they had no argument. No time exceeds 2^31.
 package struct CacheControl: Hashable, Sendable {
   package var noStore = false, noCache = false, isPrivate = false, isPublic = false
   package var mustRevalidate = false, proxyRevalidate = false, mustUnderstand = false

@@ -39,7 +39,7 @@ package enum EntityTagList: Hashable, Sendable {
   case any
   case tags([EntityTag])
 
-  /// The tags of all lines of the field. `nil` when there is no line, or any part of them is neither a tag nor a lone `*`.
+  /// The tags of all lines of the field. `nil` when there is no line, or when the lines hold anything but tags or a lone `*`.
   package init?(_ values: [Bytes]) {
     guard !values.isEmpty else { return nil }
     if values.count == 1, values[0].trimmed.equals("*") {

@@ -36,9 +36,9 @@ package struct AcceptEncoding: Hashable, Sendable {
   /// Chooses the coding for the response: the one of `codings` with the largest weight, and among several with that weight the
   /// first. `nil` for `identity`.
   ///
-  /// A coding is chosen only if its weight is above zero and not below the weight of a named `identity`. Without the field, or if
-  /// it names no available coding, the response is `identity`, even where the field excludes `identity`, because every client can
-  /// read uncoded content (RFC 9110 §12.5.3, last paragraph).
+  /// A coding is chosen only if its weight is above zero and, where the field names `identity`, not below the weight of
+  /// `identity`. Without the field, or if it names no available coding, the response is `identity`, even where the field excludes
+  /// `identity`, because every client can read uncoded content (RFC 9110 §12.5.3, last paragraph).
   /// - Parameter codings: the available codings, the best first: usually zstd, Brotli, gzip. zstd and Brotli compress text
   ///   about equally well; zstd takes half of Brotli's time for content that is stored, and a third of it for content that is
   ///   compressed for one reader. gzip compresses worse than either and is not faster.

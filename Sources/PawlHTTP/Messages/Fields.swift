@@ -74,7 +74,7 @@ package struct Fields: Sendable {
     return lines.filter { $0.name == name }.map { storage[$0.valueRange] }
   }
 
-  /// The values of all lines with a name, known or not, in any case.
+  /// The values of all lines with this name, which may be unknown to pawl. Upper and lower case are the same.
   package func all(named name: some Collection<UInt8>) -> [Bytes] {
     lines.filter { storage[$0.nameRange].equalsIgnoringCase(name) }.map { storage[$0.valueRange] }
   }
@@ -157,7 +157,7 @@ package struct Fields: Sendable {
   /// Whether one of these names may be among the lines. Also `true` for some names whose lines were removed.
   package func mayContain(anyOf names: FieldNameSet) -> Bool { !mayHold.isDisjoint(with: names) }
 
-  /// Reserves room for more bytes and lines, so that appending moves the existing ones at most once.
+  /// Reserves room for further bytes and lines, so that appending moves the existing ones at most once.
   package mutating func reserve(bytes: Int, lines count: Int) {
     storage.reserveCapacity(storage.count + bytes)
     lines.reserveCapacity(lines.count + count)

@@ -8,7 +8,7 @@ package struct ConnectionOptions: Hashable, Sendable {
 
 /// Fields that are for one connection only and are not forwarded (RFC 9110 §7.6.1).
 package enum HopByHop {
-  /// Whether `Connection` names this option, in any case.
+  /// Whether `Connection` names this option; upper and lower case are the same.
   package static func isConnectionOption(_ option: some Collection<UInt8>, in fields: Fields) -> Bool {
     contains(fields) { $0.equalsIgnoringCase(option) }
   }

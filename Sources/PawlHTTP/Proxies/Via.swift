@@ -15,8 +15,8 @@ package enum Via {
     }
   }
 
-  /// Marks the message in `CDN-Loop` instead of `Via` (RFC 8586): with `Via`, some servers do not compress, such as nginx by
-  /// default.
+  /// Marks the message in `CDN-Loop` instead of `Via` (RFC 8586). The reason: some servers do not compress the response to a
+  /// request with `Via`; nginx is one of them by default.
   package static func appendLoopMark(to fields: inout Fields) { fields.append(.cdnLoop, literal: "pawl") }
 
   /// How often a message passed through pawl, by `Via` and `CDN-Loop`.
@@ -33,7 +33,7 @@ package enum Via {
     }
   }
 
-  /// The number of `Via` entries of `pseudonym`, in any case.
+  /// The number of `Via` entries with the name `pseudonym`; upper and lower case are the same.
   package static func occurrences(of pseudonym: StaticString, in fields: Fields) -> Int {
     guard fields.contains(.via) else { return 0 }
     return fields.lines.reduce(0) { count, line in
@@ -41,8 +41,8 @@ package enum Via {
     }
   }
 
-  /// Counts entries `[ protocol-name "/" ] protocol-version RWS received-by [ RWS comment ]`. A comma within a comment or quotes
-  /// may split an entry; the rest then looks like an entry only if a sender intended it.
+  /// Counts entries `[ protocol-name "/" ] protocol-version RWS received-by [ RWS comment ]`. A comma within a comment splits an
+  /// entry in two. The second part is counted only if its second word is `pseudonym`, which does not happen by chance.
   private static func entries(_ line: Bytes, receivedBy pseudonym: StaticString) -> Int {
     line.listElements.reduce(0) { count, element in
       let receivedBy = element.drop { !$0.isBlank }.drop { $0.isBlank }.prefix { !$0.isBlank && $0 != 0x28 }

@@ -8,7 +8,8 @@ package enum RangeSelection: Hashable, Sendable {
   /// 416.
   case unsatisfiable
 
-  /// Ranges with a smaller gap than this many bytes are joined: the head of another part would be as long as the gap.
+  /// Ranges are joined if the gap between them is smaller than this many bytes: the head of another part would be as long as the
+  /// gap.
   private static let worthlessGap: UInt64 = 80
   private static let toleratedOverlaps = 2
 

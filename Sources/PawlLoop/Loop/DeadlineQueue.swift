@@ -24,8 +24,8 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
   @exclusivity(unchecked) private var dues: [Monotonic] = []
   private var holders: [Holder] = []
   private lazy var timer = loop.makeTimer { [weak self] in self?.rang() }
-  /// The earliest time for deadlines that the objects set while ``rang()`` calls them; `nil` otherwise. So such a deadline passes
-  /// in a later turn.
+  /// The earliest time for deadlines that the objects set while ``rang()`` calls these objects; `nil` while ``rang()`` does not
+  /// run. So such a deadline passes in a later turn.
   private var notBefore: Monotonic?
 
   package init(loop: EventLoop) { self.loop = loop }

@@ -86,8 +86,8 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Turning
 
-  /// Turns the loop on the calling thread until ``stop()``; the loop belongs to this thread meanwhile. Work that is in the
-  /// mailbox by then is still performed; later work is dropped. A loop can run only one time.
+  /// Performs turns of the loop until ``stop()``, on the calling thread, to which the loop belongs meanwhile. Work that is in the
+  /// mailbox when the loop stops is still performed; later work is dropped. A loop can run only one time.
   package func runUntilStopped() {
     owner.store(currentThread())
     while phase.load() == Phase.turning.rawValue { turnOnce() }
@@ -95,8 +95,8 @@ package final class EventLoop: @unchecked Sendable {
     owner.store(EventLoop.nobody)
   }
 
-  /// Turns the loop on the calling thread while `condition` holds. The condition is evaluated before each turn. For tests and
-  /// for the start.
+  /// Performs turns of the loop while `condition` holds, on the calling thread. The condition is evaluated before each turn. For
+  /// tests and for `pawl-bench`.
   package func turn(while condition: () -> Bool) {
     owner.store(currentThread())
     while condition() { turnOnce() }
@@ -180,8 +180,8 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Sharing turns
 
-  /// Returns how many bytes one connection may move in this turn: `whole` if no other socket is ready, and less if more sockets
-  /// are ready. A connection that reads or writes until its socket would block stops at this limit.
+  /// Returns how many bytes one connection may move in this turn: `whole` if no other socket is ready, and fewer bytes if other
+  /// sockets are ready. A connection that reads or writes until its socket would block stops at this limit.
   package func turnShare(of whole: Int, parts: Int = TurnShare.leastPart) -> Int {
     share.bytes(of: whole, parts: parts)
   }
@@ -240,7 +240,7 @@ package final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) package var readLimit = EventLoop.readBufferSize
 
   /// Takes the read buffer of 256 KiB that all connections of the loop share, one at a time. The caller gives the buffer back. A
-  /// second caller before that gets a new buffer.
+  /// call before the buffer is given back returns a new buffer.
   package func takeReadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &scratch)
@@ -271,18 +271,18 @@ package final class EventLoop: @unchecked Sendable {
   /// Called on the loop when ``closingCount`` has become 0. Set before the loop turns.
   package var whenNoneCloses: (() -> Void)?
 
-  /// Keeps `object` alive while an operation of the kernel is pending for it. When the loop ends, the object is released in any
-  /// case.
+  /// Keeps `object` alive while an operation of the kernel is pending for it. When the loop ends, the object is released even if
+  /// the operation is still pending.
   func hold(_ object: AnyObject) { held[ObjectIdentifier(object)] = object }
   func letGo(_ object: AnyObject) { held[ObjectIdentifier(object)] = nil }
 
-  /// Frees events and closes a descriptor. Traps on another thread while the loop turns, because the object of an event that
-  /// fires at that moment would already be freed.
+  /// Frees events and closes a descriptor. While the loop turns, a call on another thread traps, because the object of an event
+  /// that fires at that moment would already be freed.
   func dispose(
     _ first: UnsafeMutablePointer<event>?, _ second: UnsafeMutablePointer<event>? = nil, descriptor: CInt = -1
   ) {
     preconditionOnLoop()
-    // While no thread turns the loop, several threads may release its objects at once.
+    // While no thread turns the loop, several threads may release its objects at the same time.
     graveyard.withLock { _ in
       for event in [first, second] {
         guard let event else { continue }

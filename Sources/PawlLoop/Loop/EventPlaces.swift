@@ -1,8 +1,8 @@
 import CLibevent
 
-/// Memory for the libevent events of one loop, cut from larger pieces. An idle connection has one event, and `event_new` costs 16
-/// bytes more for each. The memory of one event is called a place. A place that is given back is used again; the pieces are freed
-/// with the loop.
+/// Memory for the libevent events of one loop, cut from larger pieces. An idle connection has one event, and `event_new` would
+/// need 16 additional bytes for each event. The memory of one event is called a place. A place that is given back is used again;
+/// the pieces are freed with the loop.
 struct EventPlaces: ~Copyable {
   typealias Place = UnsafeMutablePointer<event>
 

@@ -65,7 +65,8 @@ package final class LoopTimer {
   private func setAlarm(_ delay: Duration, at time: Monotonic) {
     let event = alarm ?? loop.makeEvent(-1, 0, onAlarm, Unmanaged.passUnretained(self).toOpaque())
     alarm = event
-    // libevent waits for at most about 2^31 seconds. After a year at most, ``rang()`` sets the alarm again for the rest.
+    // libevent waits for at most about 2^31 seconds. So the alarm is set for at most one year, and ``rang()`` then sets it again
+    // for the rest.
     let nanoseconds = min(max(delay.wholeNanoseconds, 0), 1_000_000_000 * 86_400 * 365)
     var wait = timeval()
     wait.tv_sec = Int(nanoseconds / 1_000_000_000)

@@ -6,8 +6,8 @@ class MailboxItem: @unchecked Sendable {
   // write before the read.
   fileprivate var next: UInt = 0
 
-  /// Performs the work. Called once, on the loop. The function must release everything that belongs to the loop, because the
-  /// sending thread may hold the item longer.
+  /// Performs the work. Called once, on the loop. The function must clear the item's references to objects of the loop: the
+  /// sending thread may be the last to release the item, and must not release such objects.
   func perform() {}
 }
 

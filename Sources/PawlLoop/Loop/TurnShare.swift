@@ -1,5 +1,5 @@
-/// Decides how much of a turn one busy connection may use. If no other socket is ready, the connection may use the complete turn;
-/// the more sockets are ready, the smaller its share, so that small responses do not wait for large bodies.
+/// Decides how much of a turn one busy connection may use. If no other socket is ready, the connection may use the complete turn.
+/// The turn is divided by the number of ready sockets, so that small responses do not wait for large bodies.
 package struct TurnShare: Sendable {
   /// The smallest share is one divided by this number. With smaller shares, additional system calls would cost more time than the
   /// shorter waits save.

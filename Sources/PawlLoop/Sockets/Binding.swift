@@ -6,13 +6,14 @@ package enum PortSharing: Sendable {
   /// The first of several sockets. Binding fails if any other socket listens on the address. Later sockets may share the
   /// address.
   case first
-  /// A further socket of the same process. The kernel also lets in other processes of the same user that set `SO_REUSEPORT`.
+  /// A further socket of the same process. The kernel also allows sockets of other processes of the same user, if these set
+  /// `SO_REUSEPORT`.
   case further
 }
 
 /// How many seconds the kernel holds back a connection whose client has sent nothing yet (`TCP_DEFER_ACCEPT`). During this time a
-/// connection is accepted only when its first bytes have come, so they can be read at once. After this time it is accepted
-/// anyway, with the next SYN-ACK that the kernel sends.
+/// connection is accepted only when its first bytes have come, so they can be read at once. After this time the kernel sends its
+/// SYN-ACK again, and accepts the connection when the client acknowledges it, even without content.
 private let acceptsSilentAfter: CInt = 1
 
 /// Opens a socket and binds it to the address.

@@ -4,15 +4,15 @@ import PawlTLS
 
 /// Finishes a TLS connection that was closed while ciphertext waited for the socket. Bytes that `write` accepted are still sent
 /// as long as the peer reads, as the kernel does for connections in clear. After that, or if the peer violated the rules of TLS,
-/// a lingering close follows: further input is read and dropped for a while, because the kernel would answer it with a reset that
-/// can overtake the last bytes.
+/// a lingering close follows: further input is read and dropped for a while, because the kernel would otherwise answer it with a
+/// reset, which can overtake the last bytes.
 final class LateFlush {
   /// After this time without progress the remaining bytes are dropped.
   static let patience = Duration.seconds(5)
   /// The longest time for sending the remaining bytes, with or without progress.
   static let limit = Duration.seconds(30)
-  /// How long, after the last byte was sent, the peer's FIN is awaited. `lingerBytes`: how many bytes of input are dropped until
-  /// then.
+  /// How long pawl waits for the peer's FIN after the last byte was sent. `lingerBytes`: the most bytes of input that are dropped
+  /// during this time.
   static let lingerTime = Duration.seconds(2)
   static let lingerBytes = 256 << 10
 

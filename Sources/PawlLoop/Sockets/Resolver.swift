@@ -101,8 +101,8 @@ package final class Resolver: Sendable {
     return host.isEmpty || host.utf8.contains(0) ? .failure(.notFound) : nil
   }
 
-  /// Stores the result and delivers it to all that wait for it. On a worker thread, or on the calling loop if the pool has
-  /// stopped.
+  /// Stores the result and delivers it to all requests that wait for it. On a worker thread, or on the calling loop if the pool
+  /// has stopped.
   private func answer(_ name: String, _ fresh: Result<[SocketAddress], ResolveError>) {
     let now = clock.now()
     let (waiting, answer) = state.withLock { state in

@@ -25,7 +25,7 @@ struct StreamProtection {
     /// - Returns: whether reading was started for the handshake only, and stops now.
     mutating func handshakeEnded() -> Bool { go(to: .open, from: [.readingForHandshake]) }
 
-    /// Notes that the user of the stream writes no more.
+    /// Notes that the user of the stream will write nothing more.
     /// - Returns: `false` if this was noted before.
     mutating func ends() -> Bool { go(to: .ending, from: [.open, .readingForHandshake]) }
 
@@ -94,7 +94,8 @@ extension SocketStream {
   /// message. The socket does not become readable for them.
   package var hasReadAhead: Bool { protection?.engine.hasUnread ?? false }
 
-  /// Whether pending ciphertext waits for the socket. If not, pending ciphertext is only held back for the next write.
+  /// Whether pending ciphertext waits for the socket. If `false`, any pending ciphertext does not wait for the socket, but for
+  /// the next write.
   package var isFull: Bool { protection?.engine.isBlocked ?? false }
 
   // MARK: Reading
@@ -192,8 +193,8 @@ extension SocketStream {
     removeIdleWriteEvent()
   }
 
-  /// Closes the stream. Ciphertext in the engine was accepted as sent, so ``LateFlush`` still sends it, unless the peer takes
-  /// nothing any more.
+  /// Closes the stream. For the writer, the pending ciphertext in the engine counts as sent. So ``LateFlush`` still sends it,
+  /// unless the peer takes nothing any more.
   func closeProtected() {
     guard let engine = protection?.engine else { return releaseAll() }
     engine.endWriting()

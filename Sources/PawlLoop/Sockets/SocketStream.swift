@@ -5,7 +5,8 @@ import PawlTLS
 
 /// A non-blocking stream socket on one loop. The user of the stream reads and writes by system calls; libevent only reports
 /// readiness. The read event stays added while reading is on. The write event is added when a write would have blocked, and
-/// stays as long as each ``StreamDelegate/streamWritable()`` asks again, so that no request costs an `epoll_ctl`.
+/// removed after a ``StreamDelegate/streamWritable()`` that does not call ``wantWritable()`` again. So a request costs no
+/// `epoll_ctl` unless a write would block.
 package final class SocketStream {
   /// The receiver of callbacks: the delegate itself (``keep(_:)``), or a ``WeakDelegate`` that refers to it.
   private var told: (any StreamDelegate)?
@@ -46,7 +47,7 @@ package final class SocketStream {
   }
 
   /// Sets the delegate and keeps it alive until the stream is closed or gets another delegate. A connection that lives as long as
-  /// its stream saves a weak reference in this way (48 bytes while the connection lives).
+  /// its stream then needs no weak reference, which would take 48 bytes.
   package func keep(_ delegate: any StreamDelegate) {
     if isClosed { self.delegate = delegate } else { told = delegate }
   }
@@ -240,7 +241,7 @@ package final class SocketStream {
     pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
   }
 
-  /// Returns what an `errno` means; `nil` means another attempt, because a signal interrupted the call.
+  /// Returns what an `errno` means; `nil` if a signal interrupted the call, which the caller then repeats.
   private func outcome(of code: CInt) -> IOResult? {
     switch code {
     case EINTR: nil

@@ -4,7 +4,7 @@ package enum IOResult: Hashable, Sendable {
   case bytes(Int)
   /// Nothing was moved. The delegate is called when the socket is ready.
   case wouldBlock
-  /// `read`: the peer has ended its side (writing may go on). `sendFile`: the file ends before the count.
+  /// `read`: the peer has ended its side (writing may go on). `sendFile`: the file ends before `count` bytes were sent.
   case end
   /// The connection is broken, or was closed on this side (`EBADF`). The value is the `errno`.
   case failed(CInt)

@@ -18,7 +18,8 @@ package enum DescriptorLimit {
     return UInt64(limit.rlim_cur)
   }
 
-  /// The number of descriptors that may be kept open only to save time: a sixty-fourth of the limit, and at most `most`.
+  /// The number of descriptors for spare files, which are kept open to save time later: a sixty-fourth of the limit, and at most
+  /// `most`.
   package static func spare(atMost most: Int) -> Int { min(most, current / 64) }
 
   /// The number of files that one of several caches may keep open without readers. All caches together may use a quarter of the

@@ -64,8 +64,8 @@ struct LoopMemory {
   var allowance = BufferMemory.allowance
   /// The number of transfers that hold more than the limits allow.
   var deniedCount = 0
-  /// Whether memory is about to be returned to the system or was just returned, and whether memory is to be returned once more
-  /// after that.
+  /// `trims`: whether memory is about to be returned to the system, or was just returned. `trimsAgain`: whether memory is to be
+  /// returned once more after that.
   var trims = false
   var trimsAgain = false
 }

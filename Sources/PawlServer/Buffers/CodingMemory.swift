@@ -7,7 +7,7 @@ final class CodingMemory: Sendable {
   /// uncompressed.
   static let limit = 128 << 20
 
-  /// The part of these bytes that the responses of one client may use. Stored coded forms count for no client.
+  /// The part of ``limit`` that the responses of one client may use. Stored coded forms count for no client.
   static let clientLimit = 32 << 20
 
   private struct State {

@@ -56,7 +56,7 @@ final class TemporaryFile: Sendable {
 }
 
 /// Spare empty files of one directory, used again so that not every file needs a new inode. If many files come and go, file
-/// systems such as ext4 search long for an inode that was not freed a moment ago.
+/// systems such as ext4 need a long time to find an inode that was not freed a moment ago.
 final class TemporaryFileSpares: Sendable {
   /// The most spare files; each has a descriptor.
   static let limit = DescriptorLimit.spare(atMost: 256)

@@ -2,10 +2,10 @@ import PawlLoop
 import PawlWire
 
 /// The state that a connection has only while it is busy: from a request's head to the end of the answer, and while the
-/// connection ends. An idle connection has no such state, because it is most of a connection's memory.
+/// connection ends. An idle connection has no such state, because the state is the largest part of a connection's memory.
 final class BusyState {
-  /// The most spare states that a loop keeps for its connections; the output buffer of each has at most 16 KiB. About as many
-  /// requests are in progress at once in a burst.
+  /// The most spare states that a loop keeps for its connections; the output buffer of each has at most 16 KiB. In a burst,
+  /// about this number of requests are in progress at once.
   static let sparesLimit = 64
 
   /// The initial ``Turn/pieceLimit``, in bytes.
@@ -25,8 +25,8 @@ final class BusyState {
     var outputSent = 0
     var source: (any BodySource)?
     var unsentFile: BodyPiece?
-    /// The most bytes that the source is asked for at a time. Doubles after each run of a file; falls back to
-    /// ``BusyState/firstPiece`` after bytes in memory, or if the source had nothing.
+    /// The most bytes that the source is asked for at a time. It is doubled each time the source returns a run of a file; each
+    /// time the source returns anything else, it is ``BusyState/firstPiece`` again.
     var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown
     var keptBytes = 0

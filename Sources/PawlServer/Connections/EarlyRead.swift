@@ -1,7 +1,7 @@
 /// Decides whether a new connection is read before the kernel is told to watch it. That saves time if clients usually send their
 /// request before `accept`, because a connection that is answered and closed at once is never watched.
 struct EarlyRead: Hashable {
-  /// The most new connections in a row that are not read at once, before the next try.
+  /// The most new connections that are skipped, that is, not read at once, between two tries.
   static let mostSkipped = 64
 
   private var skips = 0
@@ -14,8 +14,8 @@ struct EarlyRead: Hashable {
     return false
   }
 
-  /// Notes the result of reading at once. After each try that finds nothing, the number of connections up to the next try
-  /// doubles.
+  /// Notes the result of reading at once. Each try that finds nothing doubles the number of connections that are skipped before
+  /// the next try.
   mutating func note(found: Bool) {
     skips = found ? 0 : min(max(1, skips * 2), Self.mostSkipped)
     left = skips

@@ -7,7 +7,7 @@ struct EventBudget: Sendable {
   static let stretch = Duration.seconds(10)
 
   enum Verdict: Hashable, Sendable {
-    /// Write the line; `left` lines were left out since the last one.
+    /// Write the line; `left` lines were left out since the last written line.
     case say(left: Int)
     case leaveOut
   }

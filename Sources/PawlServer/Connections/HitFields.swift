@@ -1,7 +1,7 @@
 import PawlCacheStore
 
-/// The response fields of a hit on the hot path that differ between answers, in every version of HTTP. The fields are written in
-/// this order; `X-Request-Id` follows if the request had none.
+/// The response fields of a hit on the hot path that differ between answers, in every version of HTTP. The fields are written
+/// in this order; `X-Request-Id` follows if the request had no such field.
 struct HitFields {
   /// `Date`; `nil` if the stored response has this field.
   let date: [UInt8]?
@@ -12,7 +12,7 @@ struct HitFields {
   /// The beginning of the value of `Cache-Status` (RFC 9211). ``timeToLive`` follows: the seconds for which the response stays
   /// fresh.
   @inline(__always) static var cacheStatus: StaticString { "pawl; hit; ttl=" }
-  /// The end of the previous line, the field name and ``cacheStatus``, to be appended at once.
+  /// The end of the previous line, the field name and ``cacheStatus`` in one text, so that one call appends them.
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 

@@ -7,7 +7,7 @@ enum IncomingContent {
   /// No content was announced, or all of it and its end have been passed on.
   case none
   case arriving(BodyDecoder)
-  /// Held back: the exchange takes no more for now.
+  /// The content is held back, because the exchange takes no more of it for now.
   case heldBack(BodyDecoder)
 
   // MARK: Derived properties

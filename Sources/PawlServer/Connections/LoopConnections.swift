@@ -115,7 +115,7 @@ final class LoopConnections {
     for connection in members.all { connection.drain() }
   }
 
-  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come.
+  /// Cuts everything that still runs, without a delay. Called when `drain-timeout` is over, or after a second signal.
   func abandon() {
     for tunnel in Array(tunnels.values) { tunnel.over() }
     for connection in members.all { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }

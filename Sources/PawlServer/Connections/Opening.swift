@@ -161,7 +161,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     connections.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: connections.loop.now)
   }
 
-  /// Answers a request without TLS on a TLS port with a 400 without TLS.
+  /// Answers a request that came in clear on a TLS port: sends a 400, also in clear.
   private func answerInClear() {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
@@ -233,7 +233,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Removes from the socket bytes that ``peek(_:)`` has returned. If that fails, closes the connection and returns `false`.
+  /// Takes bytes from the socket and drops them, after ``peek(_:)`` has returned them. If that fails, closes the connection and
+  /// returns `false`.
   private func takeOff(_ count: Int) -> Bool {
     var buffer = [UInt8](repeating: 0, count: count)
     guard buffer.withUnsafeMutableBytes({ stream.readUnprotected(into: $0) }) == .bytes(count) else {

@@ -2,11 +2,11 @@
 enum OwedContent: Hashable {
   /// No length was announced: the source decides how much there is.
   case unknown
-  /// The bytes that are still to be sent of the announced length.
+  /// The number of bytes that are still to be sent, out of the announced length.
   case bytes(UInt64)
 
-  /// The ends of a body whose source has more or fewer bytes than the announced length. That is an error of pawl; the client can
-  /// see that the body is incomplete.
+  /// The reasons for which a body ends visibly if its source has more or fewer bytes than announced. That is an error of pawl;
+  /// the client can see that the body is incomplete.
   static let tooLong = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
   static let tooShort = BodyEnd(party: .pawl, reason: "body-shorter-than-announced")
 
@@ -24,7 +24,7 @@ enum OwedContent: Hashable {
     return nil
   }
 
-  /// Takes back the count of bytes that were not sent; the source returns them again later.
+  /// Notes that bytes were counted but not sent; the source returns them again later.
   mutating func giveBack(_ count: Int) {
     if case .bytes(let left) = self { self = .bytes(left + UInt64(count)) }
   }

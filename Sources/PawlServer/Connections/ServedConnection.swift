@@ -8,6 +8,7 @@ protocol ServedConnection: AnyObject {
   var place: ConnectionPlace { get set }
   /// Drains the connection: closes it when idle, else after the present answers (HTTP/2: with GOAWAY).
   func drain()
-  /// Ends at once all that still runs at the end of a drain, so that the client sees that its answers are incomplete.
+  /// Ends, without a delay, everything that still runs at the end of a drain. The client can see that its answers are
+  /// incomplete.
   func abandonAll(_ end: BodyEnd)
 }

@@ -12,7 +12,7 @@ enum UnwantedContent {
   static let time = Duration.seconds(1)
 
   /// Whether the rest is small enough to be read and dropped. Returns `false` for a client that waits for `100 (Continue)`,
-  /// because such a client may send the rest or the next request.
+  /// because such a client may send either the rest or the next request, and pawl cannot know which.
   /// - Parameters:
   ///   - remaining: the bytes of the rest; `nil`: not known.
   ///   - expects: whether the request has `Expect`.

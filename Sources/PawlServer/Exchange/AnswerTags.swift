@@ -6,8 +6,8 @@ import PawlLoop
 
 /// The entity tags that pawl puts into responses: the origin's tag if it is strong, otherwise a minted tag of 128 random bits.
 enum AnswerTags {
-  /// The prefix of minted tags. By this prefix pawl recognises also a minted tag of which it has no record any more, and never
-  /// sends such a tag to an origin.
+  /// The prefix of minted tags. By this prefix pawl recognises all minted tags, even those of which it has no record any more.
+  /// It never sends a minted tag to an origin.
   static let prefix = TagRecord.ownPrefix
 
   static func mint() -> [UInt8] {
@@ -35,7 +35,7 @@ enum AnswerTags {
   }
 
   /// Whether responses carry the body's tag instead of the origin's ETag field: with `etag = auto`, or where the body's tag is
-  /// the origin's strong one.
+  /// the origin's strong tag.
   static func areShown(of stored: StoredResponse, _ route: RouteSettings) -> Bool {
     if route.etag == .auto { return true }
     guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
@@ -48,8 +48,8 @@ enum AnswerTags {
     fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
   }
 
-  /// Returns the conditions of a revalidation: the validators of the stored response, and the origin's other tags that are proven
-  /// to name the same bytes, as several nodes may give different tags to the same bytes.
+  /// Returns the conditions of a revalidation: the validators of the stored response, and the origin's other tags that are
+  /// proven to name the same bytes. There may be several, because nodes may give different tags to the same bytes.
   static func conditions(of stored: StoredResponse) -> [(FieldName, [UInt8])] {
     var conditions = stored.head.conditions
     guard let own = stored.head.validators.tag, !own.isWeak,

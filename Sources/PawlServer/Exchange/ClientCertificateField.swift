@@ -18,8 +18,8 @@ enum ClientCertificateField {
     return [0x3a] + Base64.encode(der) + [0x3a]
   }
 
-  /// Removes both fields from requests of untrusted clients. Adds `Client-Cert` if the route has it on; if a trusted proxy has
-  /// sent one of the fields, both stay as they are.
+  /// Removes both fields from requests of untrusted clients. Adds `Client-Cert` if the settings of the route ask for it. If a
+  /// trusted proxy has sent one of the fields, both stay as they are.
   static func set(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
     let isClaimed = fields.lines.contains { $0.name == .other && isClaim(fields.name($0)) }
     if isClaimed {

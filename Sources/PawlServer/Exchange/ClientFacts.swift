@@ -57,7 +57,7 @@ final class ClientFacts {
     saysVia ? Via.append(to: &fields, version: version) : Via.appendLoopMark(to: &fields)
   }
 
-  /// The result of the TLS handshake with pawl, and the certificates from which it chose. An object of its own, so that
+  /// The result of the TLS handshake with pawl, and the certificates from which pawl chose. An object of its own, so that
   /// connections without TLS need no memory for it.
   private final class Handshake {
     let tls: TLSFacts
@@ -85,7 +85,8 @@ final class ClientFacts {
   var scheme: StaticString { isSecure ? "https" : "http" }
 
   /// Whether a request for this authority must not be served on this connection (RFC 9110 §15.5.20). This is so if some
-  /// certificate section asks its clients for certificates, and the handshake was for another section than that of the authority.
+  /// certificate section asks its clients for certificates, and the section of the handshake is not the section of the
+  /// authority.
   func isMisdirected(_ authority: Bytes) -> Bool {
     guard let handshake, let certificates = handshake.certificates, certificates.asksForCertificates else {
       return false

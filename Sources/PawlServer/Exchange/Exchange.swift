@@ -41,7 +41,7 @@ protocol ResponseChannel: AnyObject {
   ///   - holding: an object that is kept alive as long as the tunnel lasts.
   func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
   var hasResponded: Bool { get }
-  /// Whether the client has sent FIN. The client may or may not still read.
+  /// Whether the client has sent FIN. Such a client may still read.
   var hasClientEnded: Bool { get }
   /// Makes the channel read and drop the rest of unwanted request content, within limits, since many clients do not read the
   /// answer before they have sent everything. Call this before the answer.

@@ -1,7 +1,7 @@
 import PawlCache
 import PawlHTTP
 
-/// Copies of a request with changed fields: without fields of the client that do not count, or with other conditions for the
+/// Copies of a request with changed fields: without fields of the client that pawl ignores, or with changed conditions for the
 /// origin. The connection is given the new request before anything else is done with that request
 /// (``ResponseChannel/goesOn(as:)``).
 extension IncomingRequest {
@@ -14,8 +14,8 @@ extension IncomingRequest {
     return changed(counted, allCookies: head.fields.all(.cookie), match: match)
   }
 
-  /// Returns a GET or HEAD without `If-Match`, if pawl can evaluate that field itself (``match``). In a request with `Range` a
-  /// single strong tag names the bytes of which the client holds a part, so it becomes `If-Range`.
+  /// Returns a GET or HEAD without `If-Match`, if pawl can evaluate that field itself (``match``). In a request with `Range`, a
+  /// single strong tag names the bytes of which the client holds a part; so the field becomes `If-Range`.
   func takingMatch() -> IncomingRequest {
     var fields = head.fields
     guard head.method.isRetrieval, fields.contains(.ifMatch), !fields.contains(.ifUnmodifiedSince),
@@ -42,7 +42,7 @@ extension IncomingRequest {
     return changed(fields, allCookies: allCookies, match: nil)
   }
 
-  /// Returns the request with other fields, in which the conditions have the origin's tags.
+  /// Returns the request with these fields in place of its own. Their conditions contain the origin's tags.
   func with(fields: Fields) -> IncomingRequest { changed(fields, allCookies: allCookies, match: match) }
 
   private func changed(_ fields: Fields, allCookies: [Bytes]?, match: [EntityTag]?) -> IncomingRequest {

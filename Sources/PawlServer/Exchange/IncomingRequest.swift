@@ -39,7 +39,8 @@ final class IncomingRequest {
   let match: [EntityTag]?
   var hasMatch: Bool { match != nil }
 
-  /// The content coding whose bytes the request's range counts, if the origin chooses the coding (`origin-encoding = pass`).
+  /// With `origin-encoding = pass` the origin chooses the content coding: this is the coding in which the request's range
+  /// counts bytes.
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 
   /// Whether this request goes to the origin with the client's own `Accept-Encoding`, to learn what the origin compresses
@@ -50,8 +51,8 @@ final class IncomingRequest {
   /// content codings. Then the client may hold a coded form (``AnswerCoding/mayBeHeldCoded(_:by:)``).
   var namesByDateAlone = false
 
-  /// Whether the origin is asked for content without coding: if the route has that setting, and for a range, unless the range
-  /// counts the bytes of a coded body.
+  /// Whether the origin is asked for content without coding. This is so if the route has that setting; it is also so for a
+  /// range, unless the range counts the bytes of a coded body.
   var asksIdentity: Bool {
     route.asksIdentity && !asksOwnCoding
       || rangeCoding == .identity && head.method == .get && head.fields.contains(.range)

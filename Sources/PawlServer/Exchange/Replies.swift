@@ -57,8 +57,8 @@ enum Replies {
   /// The reply to an upload's URL in a percent-encoding that pawl never uses.
   static func noUpload() -> Reply { plain(status: 404, sentence: "There is no such upload.") }
 
-  /// The 421 to a request on a connection that was made for another host, to which other clients may be admitted (RFC 9110
-  /// §15.5.20).
+  /// The 421 to a request on a connection that was made for another host. That host may admit other clients than this one (RFC
+  /// 9110 §15.5.20).
   static func misdirected() -> Reply {
     plain(
       status: 421, sentence: "This connection is for another host: please ask this one over a connection of its own.")

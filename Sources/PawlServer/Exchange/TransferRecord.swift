@@ -11,7 +11,7 @@ struct TransferRecord {
   /// Those of ``bytesSent`` that were in the cache before the request. The others were received from the origin during the
   /// request.
   var bytesFromCache: UInt64 = 0
-  /// Content bytes received from the origin for this request, and those of these bytes that were requested after a break.
+  /// Content bytes received from the origin for this request; and the part of them that was requested after a break.
   var bytesFromOrigin: UInt64 = 0
   var bytesResumed: UInt64 = 0
   /// Bytes received again to be compared (replay).

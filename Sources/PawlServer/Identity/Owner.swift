@@ -48,8 +48,8 @@ enum Owner {
     stride(from: 0, to: binding.count - binding.count % 32, by: 32).map { Array(binding[$0..<($0 + 32)]) }
   }
 
-  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``, or there are none. Any other token may be forged,
-  /// because pawl checks no signature.
+  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``, or there are no such tokens. Any other token may
+  /// be forged, because pawl checks no signature.
   static func isKnown(_ request: IncomingRequest, among tokens: [[UInt8]]) -> Bool {
     guard !tokens.isEmpty else { return true }
     let shown = credential(request.head.fields) ?? []

@@ -46,8 +46,8 @@ enum PlaceMarks {
     return mark(target.firstIndex(of: 0x3f).map { target[..<$0] } ?? target, from: mark(head.authority))
   }
 
-  /// Whether the request is for a tunnel or an event stream. Such requests last long, so many of them on one path do not show
-  /// that the path is slow.
+  /// Whether the request is for a tunnel or an event stream. Such requests always last long. If a path has many of them, that
+  /// does not show that the path is slow.
   private static func lastsByNature(_ head: RequestHead) -> Bool {
     head.fields.contains(.upgrade) || LiveStream.isWanted(head.fields)
   }

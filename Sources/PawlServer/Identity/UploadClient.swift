@@ -10,8 +10,8 @@ enum UploadClient {
 
   static func name(_ who: [UInt8]) -> [UInt8] { Array(SHA256.digest(who)[..<16]) }
 
-  /// Returns the part of an address that limits count: of an IPv6 address only the 64-bit network, because one customer has all
-  /// of such a network.
+  /// Returns the part of an address for which the limits are counted: of an IPv6 address only the 64-bit network, because one
+  /// customer has all addresses of such a network.
   static func counted(_ address: Bytes) -> [UInt8] {
     guard let bytes = NetworkAddress(address.text)?.bytes, bytes.count == 16 else { return Array(address) }
     return Array(bytes[..<8])

@@ -8,7 +8,7 @@ extension Server {
     for entry in loops { entry.loop.run { entry.server.get().drain() } }
   }
 
-  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come.
+  /// Cuts everything that still runs, without a delay. Called when `drain-timeout` is over, or after a second signal.
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {

@@ -76,10 +76,10 @@ package final class Server: Sendable {
 
   /// Descriptors for everything but client connections and packs: connections to origins, bodies, logs.
   private static let otherDescriptors = 256
-  /// Below this number of possible client connections the start logs a warning.
+  /// If fewer client connections than this are possible, pawl logs a warning when it starts.
   private static let leastConnections = 64
-  /// The divisor for the least limit of client connections: a part of the descriptor limit, since each connection may need a
-  /// second descriptor for the origin, and one for a file.
+  /// The limit of client connections is at least the descriptor limit divided by this number. Each connection may need a second
+  /// descriptor for the origin, and a third one for a file.
   private static let clientShare = 4
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
@@ -157,8 +157,8 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  /// Applies a new configuration without touching connections: sites, routes, upstreams, and caches by name. Changes of
-  /// listeners, workers, `state-dir` and the sizes of a cache need a restart. Such a change is logged, except that of
+  /// Applies a new configuration: its sites, routes and upstreams, and its list of caches. Connections are not touched. Changes
+  /// of listeners, workers, `state-dir` and the sizes of a cache need a restart. Such a change is logged, except that of
   /// `state-dir`.
   package func reload(_ new: PawlConfig.Configuration) {
     let made: ServerParts
@@ -184,8 +184,8 @@ package final class Server: Sendable {
     events.log(.notice, "reloaded", [:])
   }
 
-  /// Returns the configuration keys of `[pawl]` whose values differ and are read at the start only. `state-dir` is not among
-  /// them, since each part of pawl that uses this directory decides by itself what a change means.
+  /// Returns the configuration keys of `[pawl]` whose values differ and that pawl reads only when it starts. `state-dir` is not
+  /// among them, since each part of pawl that uses this directory decides by itself what a change means.
   static func changedUntilRestart(
     from old: PawlConfig.Configuration, to new: PawlConfig.Configuration
   ) -> [String] {

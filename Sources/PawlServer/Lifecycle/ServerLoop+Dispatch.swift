@@ -3,7 +3,8 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// Chooses the kind of exchange that answers a request, once, from the request's head and its route's settings.
+/// Chooses the kind of exchange that answers a request, from the request's head and its route's settings. The choice is made
+/// once.
 extension ServerLoop: RequestDispatch {
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
     if let opening { connections.members.remove(opening) }

@@ -1,4 +1,4 @@
-/// The drain of one loop: no connection is accepted, idle ones are closed, and the others end with their present answers.
+/// The drain of one loop: no connection is accepted, idle ones are closed, and the others end after their present answers.
 extension ServerLoop {
   /// Whether closed TLS connections have written all their bytes to the kernel, or pawl does not wait for them any more.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
@@ -15,8 +15,8 @@ extension ServerLoop {
     server.drained(self)
   }
 
-  /// Cuts at once all that still runs: `drain-timeout` is over, or a second signal has come. Bytes that were fetched stay in the
-  /// cache.
+  /// Cuts everything that still runs, without a delay. Called when `drain-timeout` is over, or after a second signal. Bytes
+  /// that were fetched stay in the cache.
   func abandon() {
     isAbandoned = true
     connections.abandon()

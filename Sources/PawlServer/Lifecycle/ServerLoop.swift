@@ -4,8 +4,8 @@ import PawlLoop
 import PawlObserve
 import PawlUpstream
 
-/// The top of one loop: accepts connections, finds the exchange for each request, and ends all of them in order. Touched on that
-/// loop only.
+/// The server's part on one loop: accepts connections, makes the exchange for each request, and ends both in a drain. Touched
+/// on that loop only.
 final class ServerLoop {
   let services: LoopServices
   let downloads: LoopDownloads
@@ -19,7 +19,7 @@ final class ServerLoop {
   private var certificateTimer: LoopTimer?
   /// Used only on the loop that checks the nodes of all upstreams.
   private var nodeChecks: [NodeChecks] = []
-  /// Whether what was left of a drain has been cut (``abandon()``).
+  /// Whether the answers that still ran at the end of a drain have been cut (``abandon()``).
   var isAbandoned = false
 
   var loop: EventLoop { services.loop }
@@ -83,8 +83,8 @@ final class ServerLoop {
     }
   }
 
-  /// From now on checks the nodes of these upstreams, if their settings have checks on, and of no other upstreams. Checks that
-  /// already run for one of these upstreams go on.
+  /// Starts to check the nodes of these upstreams, where their settings ask for checks, and stops the checks of all other
+  /// upstreams. Checks of these upstreams that already run go on.
   func checkNodes(of upstreams: [Upstream]) {
     let upstreams = services.isEnding ? [] : upstreams
     for checks in nodeChecks where !upstreams.contains(where: { $0 === checks.upstream }) { checks.stop() }

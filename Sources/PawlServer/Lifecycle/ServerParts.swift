@@ -89,8 +89,8 @@ struct ServerParts: Sendable {
   }
 
   /// Opens a cache.
-  /// - Parameter patience: how many times, every 50 ms, a locked directory is tried again, since this process may still be
-  ///   closing the earlier cache there.
+  /// - Parameter patience: how many times a locked directory is tried again, every 50 ms. This process may still be closing the
+  ///   earlier cache there.
   private static func open(
     _ wanted: CacheStoreSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
   ) throws(StoreError) -> CacheStore {

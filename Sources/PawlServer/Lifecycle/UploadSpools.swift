@@ -13,7 +13,7 @@ struct UploadSpools: Sendable {
   private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
 
-  /// Opens the spools that are used or hold uploads and are not open yet. Blocking.
+  /// Opens the spools that are not open yet, if a route uses them or they hold uploads. Blocking.
   init(
     _ configuration: Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
     clock: any LoopClock, old: UploadSpools?
@@ -84,8 +84,8 @@ struct UploadSpools: Sendable {
     do throws(StoreError) { return try UploadCatalogueReading.hasUploads(settings.path) } catch { return true }
   }
 
-  /// Notes the directories of spools that the settings do not name, in a file that the next start reads. A reload that cannot
-  /// write this file fails, since uploads would be lost.
+  /// Writes the directories of spools that the settings do not name into a file, which pawl reads when it starts the next time.
+  /// A reload that cannot write this file fails, since uploads would be lost.
   private func noteFormer(
     _ spools: [SpoolSettings], _ configuration: Configuration, isReload: Bool, _ events: EventLog
   ) throws(ServerError) {
@@ -101,8 +101,8 @@ struct UploadSpools: Sendable {
     }
   }
 
-  /// Logs that the former directory of a spool that now has another path still holds uploads. These uploads are not used, because
-  /// they may have been copied to the new path, and the origin would get each of them twice.
+  /// Logs that the former directory of a spool still holds uploads, after the path of the spool was changed. These uploads are
+  /// not used, because they may have been copied to the new path, and the origin would get each of them twice.
   private static func noteLeftBehind(_ settings: SpoolSettings, _ events: EventLog) {
     do throws(StoreError) {
       guard try UploadCatalogueReading.hasUploads(settings.path) else { return }

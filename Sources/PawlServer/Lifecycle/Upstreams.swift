@@ -36,7 +36,7 @@ struct Upstreams {
     }
   }
 
-  /// Replaces the TLS contexts of kept upstreams, once nothing else of the reload can fail.
+  /// Replaces the TLS contexts of kept upstreams. Called when no other part of the reload can fail any more.
   func takeCertificates() {
     for entry in certificates { entry.upstream.replaceTLS(entry.context) }
   }
@@ -55,7 +55,7 @@ struct Upstreams {
   }
 }
 
-/// Logs why TLS to an origin fails: each reason once a minute.
+/// Logs why TLS to an origin fails: each reason at most once a minute.
 final class OriginFailureLog: Sendable {
   private let upstream: String
   private let log: FailureLog

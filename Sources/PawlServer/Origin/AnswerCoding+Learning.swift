@@ -20,9 +20,9 @@ extension AnswerCoding {
 
   /// Whether this request is sent with the client's own `Accept-Encoding`, to learn what the origin compresses.
   ///
-  /// Three kinds of requests are sent so: with cookies or credentials, all requests for a page until the result is known; with
-  /// cookies or credentials, the first request of any other kind; without them, one request after a response of a media type that
-  /// the route does not compress.
+  /// There are three cases. Of the requests with cookies or credentials, these are all requests for a page until the result is
+  /// known, and the first request of any other kind. Of the requests without them, it is one request after a response of a media
+  /// type that the route does not compress.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
     guard canFindOut(request), let compression = request.route.compression else { return false }
     let isPersonal = isSecret(request, compression)
@@ -88,7 +88,7 @@ extension AnswerCoding {
     }
   }
 
-  /// Records that a request that was sent to learn got no response, so that the next request of its kind tries.
+  /// Records that a request that was sent to learn got no response, so that the next request of its kind is sent to learn.
   static func gotNoAnswer(_ request: IncomingRequest) {
     guard request.asksOwnCoding, let compression = request.route.compression else { return }
     let kind = kind(of: request, isPersonal: isSecret(request, compression))

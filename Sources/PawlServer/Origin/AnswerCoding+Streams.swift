@@ -13,7 +13,7 @@ extension AnswerCoding {
     isForEverybody: Bool = false
   ) -> (body: (any BodySource)?, length: ContentLength) {
     let count: UInt64? = if case .known(let count) = length { count } else { nil }
-    // A response to HEAD describes the content that a GET would get, of whatever length.
+    // A response to HEAD has no content of its own, but describes the content that a GET would get.
     guard length != .none || request.head.method == .head, depends(head, length: count, on: request) else {
       return (body, length)
     }

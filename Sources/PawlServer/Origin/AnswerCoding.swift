@@ -3,7 +3,7 @@ import PawlHTTP
 import PawlLoop
 import Synchronization
 
-/// Chooses the content coding in which a request gets a response that came without one.
+/// Chooses the content coding that a client gets for a response without a content coding.
 enum AnswerCoding {
   /// Whether the response depends on `Accept-Encoding`: a request that takes a coding may get it compressed.
   /// - Parameter length: the length of the content in bytes; `nil`: not known.
@@ -29,7 +29,7 @@ enum AnswerCoding {
   /// Returns the coding that the request prefers; `nil`: it takes none.
   static func accepted(by request: IncomingRequest) -> ContentCoding? {
     let fields = request.head.fields
-    // HTTP/1.0 has no chunks: content without a length would end with the connection only.
+    // HTTP/1.0 has no chunks: only the end of the connection would mark the end of content without a length.
     guard let compression = request.route.compression, fields.contains(.acceptEncoding),
       request.head.version != .http10, !CompressionRules.forbidsTransforming(fields)
     else { return nil }
@@ -71,8 +71,8 @@ enum AnswerCoding {
 }
 
 extension AnswerCoding {
-  /// Whether a client that resumes by a date may hold a part of a coded form. The settings or the origin may have been different
-  /// when the client got that part, so the client must not get a range of the uncompressed content.
+  /// Whether a client that resumes with a date, not a tag, may hold a part of a coded form. The settings or the origin may have
+  /// been different when the client got that part, so the client must not get a range of the uncompressed content.
   static func mayBeHeldCoded(_ fields: Fields, by request: IncomingRequest) -> Bool {
     guard request.namesByDateAlone else { return false }
     return fields.mediaType.map { !CompressedTypes.isCompressedItself($0) } ?? true

@@ -5,7 +5,7 @@ import PawlUpstream
 
 /// Makes requests to an origin from those of clients: without hop-by-hop fields, and with pawl's own fields.
 enum OriginRequests {
-  /// A request that has passed pawl this often is in a loop.
+  /// The number of passes through pawl after which a request is taken to be in a loop.
   static let loopLimit = 3
 
   static func isLoop(_ fields: Fields) -> Bool { Via.passages(in: fields) >= loopLimit }
@@ -55,7 +55,7 @@ enum OriginRequests {
   }
 
   /// Whether the request gets `Via` (RFC 9110 §7.6.3). With the setting `on`, a request that asks for a content coding does not
-  /// get it: many origins do not compress the response to a request with `Via`, and would send more bytes than without pawl.
+  /// get `Via`: many origins do not compress the response to a request with `Via`, and would send more bytes than without pawl.
   private static func saysVia(_ fields: Fields, _ request: IncomingRequest) -> Bool {
     switch request.route.via {
     case .always: return true

@@ -22,7 +22,8 @@ extension ForwardExchange {
     return goesOn && (state.isHeld || origin?.isWaitingForPlace == true)
   }
 
-  /// `max-upload` in bytes, for content that goes to the origin while it comes. The size of spooled content was checked before.
+  /// `max-upload` in bytes, for content that goes to the origin while it comes from the client. The size of spooled content was
+  /// checked before.
   var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
 
   /// Refuses content that is larger than `max-upload`. The request at the origin stays incomplete.

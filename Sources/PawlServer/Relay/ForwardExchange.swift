@@ -11,7 +11,7 @@ import PawlWire
 /// A client that sends its content or reads the response slowly holds no place at the origin, because ``RequestIntake`` and
 /// ``ResponseBuffer`` buffer the bytes. Beyond the limits of these buffers, the faster side waits for the slower one.
 final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, ResponseBufferSource {
-  /// How long a client that expects `100 (Continue)` waits for this response from the origin before pawl sends its own.
+  /// The time after which pawl itself sends `100 (Continue)` to a client that expects it, if the origin has not sent it.
   private static let continuePatience = Duration.seconds(1)
 
   let request: IncomingRequest
@@ -34,7 +34,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
   /// The stored response that a GET would get if the origin's representation is unchanged. A HEAD request then gets the tag of
   /// this response.
   var stored: StoredResponse?
-  /// The same as ``stored``, if the origin's response has agreed with it; else `nil`.
+  /// The same as ``stored``, if the origin's response shows that it is unchanged; else `nil`.
   var agreed: StoredResponse?
   private var continueTimer: LoopTimer?
   private var keptAnswer: StoredPostResponse?
@@ -186,8 +186,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     }
   }
 
-  /// Asks for the complete representation instead, because the client must not append bytes of this response to the part that it
-  /// holds.
+  /// Asks the origin again, for the complete representation instead of a part, because the client must not append bytes of this
+  /// response to the part that it holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
     state.restarts()

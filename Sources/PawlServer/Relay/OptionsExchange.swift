@@ -116,7 +116,7 @@ enum OptionsAnswer {
     return joined(head, request)
   }
 
-  /// Returns the origin's response with pawl's fields added; two lists of one name are merged.
+  /// Returns the origin's response with pawl's fields added. If both have a list of the same name, the lists are merged.
   static func joined(_ answer: ResponseHead, _ request: IncomingRequest) -> ResponseHead {
     guard let uploads = request.route.uploads, (200..<300).contains(answer.status) else { return answer }
     var head = answer

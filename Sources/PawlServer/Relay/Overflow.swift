@@ -38,8 +38,8 @@ final class Overflow {
   private let who: () -> UInt64
   private var read: UInt64 = 0
   private var written: UInt64 = 0
-  /// Whether the pool writes or reads, one piece at a time. ``WriteFlow`` does not fit: it has no reads, and here there is no
-  /// end.
+  /// Whether the pool writes or reads, one piece at a time. ``WriteFlow`` does not fit here: it has no reads, and it has an end,
+  /// which this buffer does not have.
   private var isBusy = false
   private var isFull = false
   private var isBroken = false
@@ -72,13 +72,13 @@ final class Overflow {
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
   /// The number of bytes written to the file, including those read since.
   var count: UInt64 { written }
-  /// Whether the caller may append more. After ``append(_:)`` returned `false`, look again whenever bytes were taken or `changed`
-  /// was called.
+  /// Whether the caller may append more bytes. After ``append(_:)`` returned `false`, the caller reads this again whenever bytes
+  /// were taken or `changed` was called.
   var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit && !memory.isDenied }
   /// Whether no more bytes are written to the file, because it is full or broken.
   var isAtLimit: Bool { isFull || isBroken }
 
-  /// Takes all the bytes. `false`: the caller has to wait before it appends more (``takesMore``).
+  /// Takes all the bytes. `false`: the caller has to wait before it appends more bytes (``takesMore``).
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     tail.append(bytes)
     writeOut()

@@ -9,7 +9,7 @@ import PawlUpload
 final class RequestIntake {
   enum Supply {
     case bytes([UInt8], Range<Int>)
-    /// More is being read.
+    /// More bytes are being read.
     case later
     /// There are no bytes.
     case nothing
@@ -59,7 +59,7 @@ final class RequestIntake {
   /// Whether no more content can be buffered.
   var isAtLimit: Bool { overflow?.isAtLimit ?? (isFull && (hasNoFile || !canSpill)) }
 
-  /// Whether the client may send more.
+  /// Whether the client may send more content.
   var takesMore: Bool { overflow?.takesMore ?? (!isFull || spills && canSpill && !hasNoFile) }
 
   /// Whether no more content can be buffered in memory.
@@ -68,7 +68,7 @@ final class RequestIntake {
   private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
 
   /// Takes all the bytes, which the caller has passed to ``measure(_:)`` before. `false`: the caller has to wait before it passes
-  /// more.
+  /// more bytes.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = queue.count + bytes.count
     let isStream = request.head.version == .http2
@@ -85,7 +85,7 @@ final class RequestIntake {
   private func makeRoom(_ counted: Int, beyondLimit: Bool) {
     if beyondLimit, spills, canSpill, !hasNoFile { overrun() }
     guard overflow == nil, !memory.hold(counted, for: request) else { return }
-    // A request with fast content gets no file until it has waited for its place for a while.
+    // A request with fast content gets no file until it has waited for its place for ``patience``.
     if spills, canSpill, !hasNoFile { overrun() }
     if overflow == nil { memory.holdsMore(on: request.loop) }
   }

@@ -49,17 +49,18 @@ final class ResponseBuffer {
 
   /// The number of bytes in memory that can be read at once.
   var count: Int { queue.count }
-  /// Whether more bytes may be in the file.
+  /// Whether there is a file, which may hold bytes for the reader.
   var hasOverflow: Bool { overflow != nil }
 
-  /// Takes all the bytes. `pause`: the caller has to wait for ``ResponseBufferSource/bufferTakesMore()`` before it passes more.
+  /// Takes all the bytes. `pause`: the caller has to wait for ``ResponseBufferSource/bufferTakesMore()`` before it passes more
+  /// bytes.
   func append(_ bytes: UnsafeRawBufferPointer) -> Flow {
     if let overflow {
       let takesMore = overflow.append(bytes)
       let isInPace = request.loop.spillPace.take(bytes.count, at: request.loop.loop.now)
       if takesMore, mayGrow, isInPace { return .goOn }
       isPaused = true
-      // Look again later: by then, requests may wait for a place at the upstream, and the file may grow.
+      // Look again later: if requests wait for a place at the upstream by then, the file may grow beyond ``calmLimit``.
       if takesMore { timer?.schedule(after: mayGrow ? SpillPace.stretch : Self.patience) }
       return .pause
     }
@@ -85,7 +86,7 @@ final class ResponseBuffer {
 
   private var canSpill: Bool { request.route.maxResponseBuffer > 0 && request.route.bufferSpace != nil }
 
-  /// Moves all bytes into a file, through which the rest of the response goes, too.
+  /// Moves all bytes into a file. From then on, the rest of the response goes through this file.
   private func spill() {
     overflow = Overflow(for: request, limit: request.route.maxResponseBuffer)
     guard let overflow else { return }
@@ -94,7 +95,7 @@ final class ResponseBuffer {
       _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
     memory.giveBack(on: request.loop)
-    // The reader still holds the bytes that it took.
+    // The reader still holds the bytes that it took last, so they still count.
     _ = memory.hold(handedOut - free, for: request)
   }
 
@@ -158,7 +159,7 @@ final class ResponseBuffer {
     }
   }
 
-  /// Drops the file, because the reader has all its bytes, and may keep up from now on.
+  /// Drops the file, because the reader has got all bytes of the file, and may keep up with the origin from now on.
   private func caughtUp() {
     overflow = nil
     goOn()

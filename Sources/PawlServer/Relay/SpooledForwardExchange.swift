@@ -63,7 +63,7 @@ final class SpooledForwardExchange: Exchange {
     return take(bytes)
   }
 
-  /// Writes a piece of content. `false`: the caller has to wait before it passes more, until this piece is written.
+  /// Writes a piece of content. `false`: the caller has to wait until this piece is written before it passes the next one.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let content else { return true }
     if let maxUpload, content.count + UInt64(bytes.count) > maxUpload {

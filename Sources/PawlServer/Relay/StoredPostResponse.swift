@@ -3,7 +3,7 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// The response to a POST that is stored because it is also the response to a GET of the same URL (RFC 9110 §9.3.3).
+/// The response to a POST, stored because the response is also valid for a GET of the same URL (RFC 9110 §9.3.3).
 ///
 /// The client gets the response unchanged. Only small responses are stored, because no fill could fetch the rest of a response
 /// that broke off.
@@ -24,7 +24,7 @@ final class StoredPostResponse {
   private let length: UInt64
   private var content: [UInt8] = []
 
-  /// Returns `nil` for a response that other clients may not have, or that is too long.
+  /// Returns `nil` for a response that must not be given to other clients, or that is too long.
   /// - Parameter requestTime: when the request was sent; wall clock, seconds since 1970.
   init?(to request: IncomingRequest, _ answer: ResponseHead, _ framing: BodyFraming, requestTime: Int64) {
     let now = request.loop.loop.wallSeconds
@@ -70,7 +70,7 @@ final class StoredPostResponse {
   }
 
   private func publish() {
-    // The resource has to be loaded from the catalogue first. The invalidation, which comes before this, may have done so.
+    // The resource has to be loaded from the catalogue first. The invalidation before this step may have loaded it already.
     store.load(resource, on: request.loop.loop) { [self] in
       store.createBody(expected: length, total: length, on: request.loop.loop) { [self] body in
         guard let body, began == resource.withLock({ $0.invalidations }) else { return }

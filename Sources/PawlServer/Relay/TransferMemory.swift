@@ -2,7 +2,7 @@ import PawlLoop
 
 /// The part of the ``BufferMemory`` that one transfer holds. Belongs to one loop; the transfer gives it back at its end.
 struct TransferMemory {
-  /// Memory is taken in multiples of this, in bytes.
+  /// The number of bytes in whose multiples memory is taken.
   static let step = 16 << 10
 
   /// Bytes taken from the loop's allowance; ``taken``: from the client's share.
@@ -20,7 +20,7 @@ struct TransferMemory {
     hold(count, on: request.loop) { PlaceMarks.client(of: request) }
   }
 
-  /// Does the same for a client without a request.
+  /// Does the same without a request, for the client that `who` names.
   /// - Parameter who: returns the client's mark (``PlaceMarks``).
   mutating func hold(_ count: Int, on loop: LoopServices, _ who: () -> UInt64) -> Bool {
     let more = count - lent - taken

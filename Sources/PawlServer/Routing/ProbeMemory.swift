@@ -12,8 +12,8 @@ struct ProbeMemory: Sendable {
   static let lifetime = Duration.seconds(600)
   /// How long the earlier result, or "no protocol" if there is none, is used for an origin that did not answer OPTIONS.
   static let uncertainLifetime = Duration.seconds(60)
-  /// How long a lesson counts: another response of the origin has shown that the origin speaks tus. A lesson outweighs a response
-  /// to OPTIONS that shows nothing.
+  /// How long a lesson counts. A lesson is a response to a request other than OPTIONS, which has shown that the origin speaks
+  /// tus. A lesson outweighs a response to OPTIONS that shows nothing.
   static let lessonLifetime = Duration.seconds(86_400)
 
   struct Key: Hashable, Sendable {

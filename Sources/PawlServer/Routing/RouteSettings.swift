@@ -27,7 +27,7 @@ final class RouteSettings: Sendable {
   let fallbackHost: [UInt8]
   let cache: CacheStore?
   let policy: CachePolicy
-  /// The rules for which cookies of a GET or HEAD count; `nil`: all do.
+  /// The rules that decide which cookies of a GET or HEAD count; `nil`: all cookies count.
   let cookies: CookieRules?
   /// `collapse = always`: a request joins a running fetch even if the origin's response says nothing about reuse.
   let collapsesAlways: Bool
@@ -51,7 +51,7 @@ final class RouteSettings: Sendable {
   let isOrphan: Bool
   /// The spool for ordinary uploads that are stored before they are forwarded; `nil`: ordinary uploads are streamed.
   let plainSpool: PlainSpool?
-  /// The value of `Strict-Transport-Security` in responses over TLS; `nil`: the origin's is forwarded.
+  /// The value of `Strict-Transport-Security` in responses over TLS; `nil`: the origin's value is forwarded.
   let strictTransport: [UInt8]?
   /// Whether the origin gets the client's certificate (`Client-Cert`).
   let tellsClientCertificate: Bool

@@ -89,7 +89,7 @@ final class Router: Sendable {
 extension Router {
   enum FoundUpload {
     case none
-    /// There was an upload of this URL, which is gone.
+    /// An upload had this URL, but does not exist any more.
     case tombstone
     /// The upload, and the route by which it goes on.
     case found(SpooledUpload, RouteSettings)
@@ -98,9 +98,9 @@ extension Router {
   /// Whether the target is below the path of upload URLs of any site, present or former.
   func mayBeUpload(_ target: Bytes) -> Bool { urls.mayHold(target) }
 
-  /// Returns the route of an upload's URL, which may differ from the route that the path alone would have. It is the route of the
-  /// site below whose path of upload URLs the target is; or, if the upload was created under other settings, the route by which
-  /// it goes on.
+  /// Returns the route of an upload's URL, which may differ from the route that the path alone would have. If the target is an
+  /// upload URL by the present settings of the site, it is the route with these settings. If the upload was created under other
+  /// settings, it is the route by which the upload goes on.
   func uploadRoute(authority: Bytes, target: Bytes) -> RouteSettings? {
     guard mayBeUpload(target) else { return nil }
     let now = site(authority)?.all.first { $0.uploads.map { target.starts(with: $0.prefix) } ?? false }

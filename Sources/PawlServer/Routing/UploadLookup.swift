@@ -6,7 +6,7 @@ import PawlUploadStore
 final class UploadLookup: Sendable {
   enum Place {
     case none
-    /// There was an upload of this identifier, which is gone.
+    /// An upload had this identifier, but does not exist any more.
     case tombstone(OpenSpool)
     case live(SpooledUpload, OpenSpool)
   }
@@ -42,7 +42,7 @@ final class UploadLookup: Sendable {
 
   func spool(of upload: SpooledUpload) -> OpenSpool? { spools.first { $0.store.holds(upload) } }
 
-  /// Returns the variant of a route for uploads of a spool whose URLs are below a path.
+  /// Returns a copy of a route for certain uploads: those of a spool whose URLs are below a path.
   /// - Parameters:
   ///   - route: the route; `nil`: it does not exist any more.
   ///   - any: any route, which then lends the values that a new route must have.

@@ -27,7 +27,7 @@ final class UploadRoute: Sendable {
   /// The size in bytes of the largest upload that is accepted.
   var maxSize: UInt64 { min(settings.maxUpload ?? .max, store.largestUpload) }
 
-  /// Returns the limits of an upload. Those of an existing upload do not shrink with new settings.
+  /// Returns the limits of an upload. New settings do not reduce the limits of an existing upload.
   /// - Parameters:
   ///   - upload: the upload; `nil`: a new upload.
   ///   - now: wall clock, seconds since 1970.

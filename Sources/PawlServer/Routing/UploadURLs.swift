@@ -2,8 +2,8 @@ import PawlBase
 import PawlHTTP
 import PawlUpload
 
-/// The paths below which upload URLs are: those of the present settings, and those below which earlier URLs are. Decides what may
-/// be an upload's URL, and hides the secret token of one in logs.
+/// The paths below which upload URLs are: those of the present settings, and those of URLs that were made under earlier
+/// settings. Decides what may be an upload's URL, and hides the secret token of one in logs.
 final class UploadURLs: Sendable {
   /// The most former paths that are remembered for the logs only: no upload in the catalogue has its URL below them, but the
   /// tokens of removed uploads must not be logged.
@@ -13,10 +13,10 @@ final class UploadURLs: Sendable {
 
   /// The paths of the URLs of new uploads, of all sites; the longest first. Nothing below them is forwarded.
   let current: [[UInt8]]
-  /// Further paths below which existing uploads have their URLs; the longest first. Other targets below them are ordinary
-  /// requests.
+  /// Further paths below which existing uploads have their URLs; the longest first. A request for another target below them is
+  /// an ordinary request.
   let former: [[UInt8]]
-  /// The paths below which tokens are hidden in logs: ``former``, and earlier ones.
+  /// The paths below which tokens are hidden in logs: ``former``, and paths of still earlier settings.
   let remembered: [[UInt8]]
   /// The second byte of each path. Most targets differ in that byte, and need no further comparison.
   private let seconds: ByteSet
@@ -54,8 +54,8 @@ final class UploadURLs: Sendable {
     return all.contains { target.starts(with: $0) }
   }
 
-  /// Returns the tokens of the uploads whose URL the target may be, or may begin with. For each path below which the target is,
-  /// the longest path first, the token is what follows the path.
+  /// Returns the tokens that the target may contain, if it is the URL of an upload or begins with such a URL. For each path
+  /// with which the target begins (the longest path first), the token is the text after the path.
   func candidates(_ target: Bytes) -> [(prefix: [UInt8], token: UploadToken)] {
     all.compactMap { prefix in
       target.starts(with: prefix)
@@ -88,8 +88,8 @@ final class UploadURLs: Sendable {
   /// The number of times that text is percent-decoded to find a URL in it.
   private static let decodings = 3
 
-  /// Finds a token in a URL that is percent-encoded inside another URL, completely or in part, once or more often, as scripts do
-  /// it.
+  /// Finds a token in a URL that is percent-encoded inside another URL, as scripts do it. The encoding may be complete or
+  /// partial, and may be applied several times.
   private func findEncoded(in text: Bytes) -> (start: Int, token: UploadToken?)? {
     var decoded = (text: Array(text), places: Array(text.indices))
     var first: (start: Int, token: UploadToken?)?

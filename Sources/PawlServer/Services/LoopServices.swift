@@ -85,15 +85,15 @@ final class LoopServices {
 
   // MARK: - Memory
 
-  /// Counts a transfer that began or ceased to hold more memory than the limits allow. While there is such a transfer, the loop
-  /// reads little at a time.
+  /// Notes that a transfer has begun to hold more memory than the limits allow, or has ceased to do so. While there is such a
+  /// transfer, the loop reads little at a time.
   /// - Parameter change: 1 or -1.
   func noteDenied(_ change: Int) {
     memory.deniedCount += change
     loop.readLimit = memory.deniedCount > 0 ? Self.scarceRead : EventLoop.readBufferSize
   }
 
-  /// Returns free memory of the allocator to the system, after a delay in which more memory becomes free.
+  /// Returns free memory of the allocator to the system, after a delay, because more memory becomes free in that time.
   func trimMemory() {
     guard !memory.trims else { return memory.trimsAgain = true }
     guard !isEnding else { return }

@@ -14,8 +14,8 @@ struct OriginCodings {
   /// The most subjects, and the most kinds of requests, that are remembered; the oldest are dropped.
   static let limit = 1024
 
-  /// Responses that an origin either all compresses or all does not: those of one media type; of users' pages those of one path,
-  /// since the decision may differ for each page.
+  /// A group of responses of which an origin compresses either all or none: those of one media type. For users' pages it is the
+  /// responses of one path, since the decision may differ for each page.
   struct Subject: Hashable {
     /// ``RouteSettings/serial``.
     let route: Int
@@ -39,8 +39,8 @@ struct OriginCodings {
     ].map(MediaTypePattern.init)
   }
 
-  /// Requests whose responses are probably of one media type: those with one file name extension; of requests for users' pages
-  /// those of one path.
+  /// A group of requests whose responses are probably of one media type: those with one file name extension. For users' pages
+  /// it is the requests for one path.
   struct Kind: Hashable {
     let route: Int
     /// The extension of the path, in lower case, with its dot; empty if the path has none.
@@ -95,8 +95,8 @@ struct OriginCodings {
     lessons[subject] = (compresses, now)
   }
 
-  /// Opens the question whether the origin compresses the responses to a kind of requests, after a response of which that is
-  /// unknown. The next request of the kind then asks: it is sent with the client's own `Accept-Encoding`.
+  /// Opens the question whether the origin compresses the responses to this kind of requests. Called after a response of a sort
+  /// for which that is not known. The next request of the kind then asks: it is sent with the client's own `Accept-Encoding`.
   mutating func wants(_ kind: Kind, at now: Monotonic) {
     if let question = questions[kind] {
       if !question.isOpen { questions[kind]?.isOpen = true }

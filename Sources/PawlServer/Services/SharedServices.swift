@@ -10,7 +10,7 @@ final class SharedServices: Sendable {
   /// `nil`: `access-log = off`.
   let accessLog: AccessLog?
   let failures: FailureLog
-  /// Advice about settings that routes lack; each at most once an hour.
+  /// Advice about settings that routes lack; each piece of advice is logged at most once an hour.
   let advice: FailureLog
   let clock: any LoopClock
   let workers: WorkerPool

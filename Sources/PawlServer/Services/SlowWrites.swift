@@ -9,7 +9,7 @@ struct SlowWrites: Sendable {
   /// The sum of delays in one ``stretch`` at which writes count as slow.
   static let patience = Duration.milliseconds(250)
   static let stretch = Duration.seconds(1)
-  /// The time after the last such delay for which writes are expected to be slow.
+  /// How long writes are expected to be slow, counted from the last such delay.
   static let memory = Duration.seconds(10)
 
   private var began = Monotonic(nanoseconds: 0)

@@ -59,7 +59,7 @@ enum WriteFlow<End> {
   }
 
   /// Notes that the readers or the disk have caught up.
-  /// - Returns: whether more may come now that could not before.
+  /// - Returns: whether more content may come now, which was not allowed before.
   mutating func releases() -> Bool {
     switch self {
     case .open, .writing(isHeld: false, _): return false

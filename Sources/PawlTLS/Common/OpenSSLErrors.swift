@@ -14,8 +14,8 @@ struct OpenSSLError {
     return OpenSSLError(code: code, reason: "OpenSSL error \(code)")
   }
 
-  /// Empties the error queue, so that an earlier error is not taken for an error of the next call. Checks first, because emptying
-  /// costs more than encrypting a small record, and the queue is almost always empty.
+  /// Empties the error queue, so that an earlier error does not look like an error of the next call. Checks first, because
+  /// emptying costs more than encrypting a small record, and the queue is almost always empty.
   static func forgetOld() {
     if ERR_peek_error() != 0 { ERR_clear_error() }
   }
@@ -37,7 +37,7 @@ struct OpenSSLError {
   }
 }
 
-/// The system's text for an `errno`, in English whatever the locale.
+/// The system's text for an `errno`, always in English, even if the locale has another language.
 func systemText(_ code: CInt) -> String {
   guard let text = strerrordesc_np(code) else { return "error \(code)" }
   return String(cString: text)

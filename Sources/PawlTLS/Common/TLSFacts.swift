@@ -43,7 +43,7 @@ package struct CertificateFacts: Hashable, Sendable {
   /// The name of the section `[tls:NAME]`.
   package var section: String
   package var file: String
-  /// DNS names and addresses, lower case; wildcards as they stand.
+  /// DNS names and addresses, lower case; wildcards unchanged.
   package var names: [String]
   /// The kind of key, such as `ECDSA P-256`, `RSA 2048` or `Ed25519`.
   package var keyKind: String

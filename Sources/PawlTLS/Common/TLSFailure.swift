@@ -10,7 +10,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case alert(UInt8)
   }
   package var kind: Kind
-  /// The reason in OpenSSL's words; more precise for certificates.
+  /// The reason in OpenSSL's words; for certificates in pawl's own, more precise words.
   package var reason: String
   /// Whether the peer sent HTTP in clear.
   package var isClearRequest = false

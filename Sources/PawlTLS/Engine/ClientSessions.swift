@@ -1,8 +1,8 @@
 import COpenSSL
 import PawlBase
 
-/// TLS sessions with origins, for resumption. A place is here an address of an origin with the name of its certificate; a few
-/// sessions are kept for each place, and only for the places used last. Safe on any thread.
+/// TLS sessions with origins, for resumption. A few sessions are kept for each place, and only for the places used last. Here a
+/// place is an address of an origin with the name of its certificate. Safe on any thread.
 final class ClientSessions: Sendable {
   /// The most sessions that are kept for one place.
   static let perPlace = 8

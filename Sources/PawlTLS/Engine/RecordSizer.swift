@@ -1,6 +1,6 @@
 /// Decides the size of the next record. A receiver can use a record only when all of it has come. After a silence the congestion
-/// window is small, so the first records fit into one packet each. Later records have the full size, because each costs the
-/// sender the same.
+/// window is small, so the first records fit into one packet each. Later records have the full size, because every record costs
+/// the sender the same, whatever its size.
 struct RecordSizer: Hashable, Sendable {
   /// The content of a full record, in bytes (RFC 8446 §5.1).
   static let full = 16_384

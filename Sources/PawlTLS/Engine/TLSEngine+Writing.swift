@@ -2,12 +2,13 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// The ciphertext that the kernel has not accepted yet, in bytes; one byte more while `close_notify` is still to be sent.
+  /// The ciphertext that the kernel has not accepted yet, in bytes; plus 1 while `close_notify` is still to be sent.
   package var pendingCount: Int { pendingLength + (writing == .owing ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them until the socket accepts no more.
   /// - Parameters:
-  ///   - more: whether more bytes follow at once. Less than a full record may then wait for these bytes, until ``flush()``.
+  ///   - more: whether more bytes follow at once. If so, records that are together shorter than a full record may be kept until
+  ///     these bytes come, or until ``flush()``.
   ///   - now: monotonic, in nanoseconds.
   package func write(
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
@@ -92,7 +93,7 @@ extension TLSEngine {
     return nil
   }
 
-  /// Moves records that were held back to the front of those that are gathered now.
+  /// Takes the records that were kept earlier, and puts them before the records that are gathered now.
   private func reclaimHeld() {
     guard !isBlocked, pendingLength > 0 else { return }
     let held = pending.suffix(pendingLength)
@@ -101,7 +102,7 @@ extension TLSEngine {
   }
 
   /// Encrypts bytes into records, and sends them whenever the buffer is full. Returns the number of bytes that are in records:
-  /// fewer than given when the socket accepts no more.
+  /// fewer than were given if the socket accepts no more.
   private func encrypt(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard let base = bytes.baseAddress, let scratch else { return 0 }
     var taken = 0
@@ -112,7 +113,7 @@ extension TLSEngine {
       }
       var size = sizer.next(bytes.count - taken)
       if size == RecordSizer.full {
-        // Several full records in one call: OpenSSL makes them in one buffer, which it frees afterwards.
+        // Passes several full records in one call: OpenSSL makes and frees its buffer once for each call, not for each record.
         let room = max(1, (RecordScratch.gatherSize - scratch.filled) / (RecordSizer.full + 256))
         size = min(bytes.count - taken, room * RecordSizer.full)
       }
@@ -127,7 +128,7 @@ extension TLSEngine {
     return taken
   }
 
-  /// Takes a record to send from OpenSSL.
+  /// Takes from OpenSSL a record that is to be sent, and adds it to the gathered records.
   func gather(_ record: UnsafeRawBufferPointer) {
     guard let scratch else { return }
     if scratch.filled + record.count > scratch.records.count { sendRecords(more: true) }
@@ -142,7 +143,7 @@ extension TLSEngine {
 
   /// Sends the gathered records, and keeps what the kernel does not accept.
   /// - Parameters:
-  ///   - more: whether more bytes follow; then less than a full record may wait for them.
+  ///   - more: whether more bytes follow. If so, records that are together shorter than a full record may be kept until then.
   ///   - isLast: whether FIN follows now.
   func sendRecords(more: Bool, isLast: Bool = false) {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }

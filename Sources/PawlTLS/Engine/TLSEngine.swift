@@ -95,7 +95,7 @@ package final class TLSEngine {
     return Unmanaged<TLSEngine>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Sets the socket, and the memory that all engines of the loop share. Called once, before all else.
+  /// Sets the socket, and the memory that all engines of the loop share. Called once, before ``handshake()``.
   package func attach(_ descriptor: CInt, _ scratch: RecordScratch) {
     (self.descriptor, self.scratch) = (descriptor, scratch)
     let reader = RecordBIO.make(for: self)
@@ -130,8 +130,8 @@ package final class TLSEngine {
     if result == 1 {
       facts = makeFacts()
       reading.noteHolding(SSL_has_pending(ssl) == 1)
-      // From now on OpenSSL keeps buffers only while they hold data. With this setting it would allocate its buffers five times
-      // during the handshake.
+      // From now on OpenSSL keeps buffers only while they hold data. This is not set earlier, because OpenSSL would then allocate
+      // its buffers five times during the handshake.
       pawl_ssl_release_buffers(ssl)
       if !hasUnread { SSL_free_buffers(ssl) }
       takeUpKernel()

@@ -4,7 +4,7 @@ import PawlHTTP
 /// The `Content-Disposition` of an upload that is forwarded unchanged, not as a form (RFC 6266).
 package enum ContentDisposition {
   /// Returns for example `inline; filename="na_ve.txt"; filename*=UTF-8''na%C3%AFve.txt`: a name in ASCII for all recipients, and
-  /// the complete one for those that support RFC 8187. `nil`: no safe name can be made from `fileName` (``FileName``).
+  /// the complete name for those that support RFC 8187. `nil`: no safe name can be made from `fileName` (``FileName``).
   /// - Parameter fileName: the name as the client sent it.
   package static func inline(fileName: [UInt8]) -> [UInt8]? {
     guard let name = FileName.safe(fileName) else { return nil }

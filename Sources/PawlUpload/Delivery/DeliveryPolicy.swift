@@ -31,10 +31,11 @@ package enum DeliveryPolicy {
   /// §15.4.4). Such a response does not count if it comes before the complete request is sent, because it cannot be true then.
   package static func saysTaken(status: Int) -> Bool { (200..<300).contains(status) || status == 303 }
 
-  /// Returns the pause before another attempt after a response that did not consume the upload, if no client waits to complete the
-  /// upload itself.
-  /// - Parameter retryAfter: the seconds of `Retry-After`. Less than a minute counts as a minute, more than a day as a day.
-  /// - Returns: `nil`: there is no attempt without a client, because only a client can change what was wrong.
+  /// Returns the pause before another attempt, after a response that did not consume the upload. Used while no client waits to
+  /// complete the upload again.
+  /// - Parameter retryAfter: the seconds of `Retry-After`. A value below a minute is raised to a minute; a value above a day is
+  ///   lowered to a day.
+  /// - Returns: `nil`: no attempt is made until a client comes, because only a client can correct what was wrong.
   package static func pauseWithoutClient(status: Int, retryAfter: Int64?) -> Duration? {
     guard status == 429 || status == 503 else { return nil }
     return .seconds(min(max(retryAfter ?? 0, 60), 86_400))

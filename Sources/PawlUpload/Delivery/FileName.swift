@@ -5,8 +5,8 @@ package enum FileName {
   /// The longest file name in bytes of UTF-8, as in most file systems.
   static let longest = 255
 
-  /// Returns the last path component, without control characters, as valid UTF-8 of at most 255 bytes. A longer name is shortened
-  /// before its ending (such as `.txt`). `nil`: what is left cannot be the name of a file.
+  /// Returns the last path component, without control characters, as valid UTF-8 of at most 255 bytes. A longer name loses bytes,
+  /// but keeps its ending (such as `.txt`). `nil`: what is left cannot be the name of a file.
   package static func safe(_ name: [UInt8]) -> [UInt8]? {
     let scalars = String(decoding: name, as: UTF8.self).unicodeScalars.filter { !isControl($0) }
     guard let last = scalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }

@@ -31,7 +31,7 @@ package struct FormTemplate: Hashable, Sendable {
     self.pieces = pieces + [.text(plain)]
   }
 
-  /// Returns the value of the field. A key that is not in the metadata is replaced by nothing.
+  /// Returns the value of the field. A key that is not in the metadata yields an empty text.
   package func value(_ metadata: TusMetadata?) -> [UInt8] {
     var output: [UInt8] = []
     for piece in pieces {

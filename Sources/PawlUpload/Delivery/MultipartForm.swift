@@ -50,7 +50,7 @@ extension [UInt8] {
     append(0x22)
   }
 
-  /// Appends a name with quotes and line ends percent-encoded, and all else unchanged.
+  /// Appends a name. Its quotes and line ends are percent-encoded; all its other bytes stay unchanged.
   fileprivate mutating func append(escaped name: [UInt8]) {
     for byte in name {
       if byte == 0x22 || byte == 0x0d || byte == 0x0a { append(percentEncoded: byte) } else { append(byte) }

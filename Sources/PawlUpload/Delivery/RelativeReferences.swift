@@ -3,7 +3,7 @@ package import PawlHTTP
 /// Resolves references in an origin's response that are relative to the request's target. On an upload's URL they would have
 /// another meaning (RFC 3986 §5.2, RFC 9110 §10.2.2).
 package enum RelativeReferences {
-  /// Rewrites `Location` and `Content-Location` so that they mean on every URL of the site what they mean on `target`.
+  /// Rewrites `Location` and `Content-Location` so that they have the same meaning on every URL of the site as on `target`.
   package static func anchor(_ fields: inout Fields, at target: Bytes) {
     guard target.first == 0x2f else { return }
     for name in [FieldName.location, .contentLocation] {

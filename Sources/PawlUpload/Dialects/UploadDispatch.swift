@@ -61,8 +61,8 @@ package enum UploadDispatch {
     }
   }
 
-  /// Whether the method allows a creation, which is a request with content. A PATCH with an offset appends to an upload that the
-  /// origin itself has created.
+  /// Whether a request with this method can create an upload: its method has to allow content. A PATCH with an offset appends to
+  /// an upload that the origin itself has created.
   private static func mayCreate(_ head: RequestHead) -> Bool {
     switch head.method {
     case .get, .head, .delete, .options, .trace, .connect: false
@@ -72,8 +72,8 @@ package enum UploadDispatch {
     }
   }
 
-  /// Returns the kind of a request without an upload protocol. Content that has to reach the origin as it comes (`Incremental`,
-  /// draft-ietf-httpbis-incremental) is never spooled.
+  /// Returns the kind of a request without an upload protocol. Content of which the origin has to get each part at once
+  /// (`Incremental`, draft-ietf-httpbis-incremental) is never spooled.
   private static func ordinary(_ head: RequestHead) -> RequestKind {
     head.fields.structuredBoolean(.incremental) == true ? .foreign : .plain
   }

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
-/// Makes all answers of pawl about an upload, and gives the origin's response the shape of the client's protocol. The caller adds
-/// fields of connection and framing, and omits the body for HEAD.
+/// Makes all answers of pawl about an upload, and adapts the origin's response to the client's protocol. The caller adds fields
+/// of connection and framing, and omits the body for HEAD.
 package enum UploadReplies {
   /// Makes the 104 with the upload's URL. It is sent for each creation, before the content is read (UploadProtocols, "Creation").
   /// `nil`: the client would not understand a 104.
@@ -11,13 +11,13 @@ package enum UploadReplies {
     IETFDialect.announcement(version, location: location, limits: limits)
   }
 
-  /// Makes a 104 that tells how many bytes are durable. `nil`: the version has only the 104 with the upload's URL.
+  /// Makes a 104 that tells how many bytes are durable. `nil`: the version uses 104 only to announce the upload's URL.
   package static func progress(_ version: InteropVersion, offset: UInt64) -> ResponseHead? {
     IETFDialect.progress(version, offset: offset)
   }
 
-  /// Makes an interim response that keeps a connection alive while the origin works: 104, or 102 in versions that have only the 104
-  /// with the upload's URL. `nil` in tus, whose clients expect no 1xx.
+  /// Makes an interim response that keeps a connection alive while the origin works: a 104. It is a 102 in versions that use 104
+  /// only to announce the upload's URL; `nil` in tus, whose clients expect no 1xx.
   package static func keepAlive(_ protocol: UploadProtocol, offset: UInt64) -> ResponseHead? {
     switch `protocol` {
     case .ietf(let version): IETFDialect.keepAlive(version, offset: offset)

@@ -6,7 +6,7 @@ package struct InteropVersion: Hashable, Comparable, Sendable {
   /// 3 to 10; 11 for ``final``, 12 for ``unversioned``.
   package let number: Int
 
-  /// The version of requests without `Upload-Draft-Interop-Version`, as the future RFC will define them.
+  /// The version of requests without `Upload-Draft-Interop-Version`: the protocol as the future RFC will define it.
   package static let final = InteropVersion(unchecked: 11)
   /// The version of requests to an upload's URL that name no version known to pawl. The newest rules apply, but no 1xx is sent,
   /// because the client has not announced that it understands interim responses (UploadProtocols, "Dispatch order").
@@ -40,12 +40,12 @@ extension InteropVersion {
   /// Whether the completeness field is `Upload-Incomplete`, with the opposite meaning of `Upload-Complete`, as in -01.
   var isCompletenessInverted: Bool { number == 3 }
   var completenessField: FieldName { isCompletenessInverted ? .uploadIncomplete : .uploadComplete }
-  /// The completeness field of the other versions.
+  /// The completeness field that this version does not use.
   var otherCompletenessField: FieldName { isCompletenessInverted ? .uploadComplete : .uploadIncomplete }
 
   /// Whether the client understands interim responses other than 100.
   var allowsInterim: Bool { self != .unversioned }
-  /// Whether further 104 responses with `Upload-Offset` are sent (since -03).
+  /// Whether the 104 with the upload's URL is followed by 104 responses with `Upload-Offset` (since -03).
   package var hasProgress: Bool { number >= 5 && allowsInterim }
 
   /// Whether the version defines `Upload-Limit` (since -04).
@@ -58,11 +58,11 @@ extension InteropVersion {
   /// Whether `Upload-Length` is read. Version 5 does not define it, but tus-js-client sends it in that version.
   var readsLength: Bool { number >= 5 }
   /// Whether an upload is complete when its length is reached, even if the request has `?0`. In the drafts only `?1` completes an
-  /// upload. But some clients of versions 5 and 6 send their last bytes with `?0`, take the offset in the response for success, and
-  /// send no other request.
+  /// upload. But some clients of versions 5 and 6 send their last bytes with `?0`, and then no other request: they believe that
+  /// the upload succeeded when the offset in the response equals the length.
   package var completesAtLength: Bool { number == 5 || number == 6 }
   /// Whether content beyond the length makes the upload invalid, since -08. Version 7 also stands for -06 and -07, in which bytes
-  /// beyond the length are only not accepted; pawl does the same in version 7.
+  /// beyond the length are not accepted, but the upload stays valid; pawl does the same in version 7.
   package var givesUpBeyondLength: Bool { number >= 8 }
   /// Whether the completeness field may be missing from an append that completes the upload, up to -05.
   var appendMayOmitCompleteness: Bool { number <= 6 }
@@ -78,8 +78,8 @@ extension InteropVersion {
   /// Whether the completeness field of a response says who made the response (since -12): `?1` marks the origin's response. In
   /// earlier versions the field says whether the upload is complete.
   var completenessTellsWhoSpeaks: Bool { number >= 9 }
-  /// The status of the response to content for an upload that is complete already: 410 in version 8, as in -10 and -11; otherwise
-  /// 400, as up to -09. Not defined since -12.
+  /// The status of the response if content comes for an upload that is complete already: 410 in version 8 (-10 and -11), 400 in
+  /// all other versions (as in the drafts up to -09). The drafts since -12 define no status.
   var completedUploadStatus: Int { number == 8 ? 410 : 400 }
   /// Whether the version defines the problem type `completed-upload` (up to -11).
   var namesCompletedUpload: Bool { number <= 8 }

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// The body of a refusal, to be read by programs (RFC 9457).
+/// The body of a refusal, in a form that programs can read (RFC 9457).
 struct ProblemDetails {
   /// The registered types (UploadProtocols, "Problem types").
   enum Kind: String {

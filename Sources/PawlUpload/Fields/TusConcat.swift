@@ -27,8 +27,8 @@ package enum TusConcat: Hashable, Sendable {
     return tokens.count == urls.count ? tokens : nil
   }
 
-  /// Returns the token in a URL, which is absolute or an absolute path (RFC 3986 §4.2). The host in the URL is ignored, because a
-  /// client that reaches pawl through a port mapping uses another host. The token alone identifies the upload.
+  /// Returns the token in a URL. The URL may also be an absolute path only (RFC 3986 §4.2). The host in the URL is ignored,
+  /// because a client that reaches pawl through a port mapping uses another host. The token alone identifies the upload.
   package static func token(_ url: [UInt8], prefix: [UInt8]) -> UploadToken? {
     guard let path = path(url[...]), path.starts(with: prefix) else { return nil }
     return UploadToken(path.dropFirst(prefix.count))

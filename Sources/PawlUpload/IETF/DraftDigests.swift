@@ -13,8 +13,8 @@ extension RequestDigests {
     isInTrailer = content.isEmpty && head.framing == .chunked && Self.announcesDigest(head.fields)
   }
 
-  /// Returns the digests of a field that pawl can check; none if the field does not parse (RFC 9651 §4.2). Unknown algorithms are
-  /// skipped (RFC 9530 §2). A value of the wrong size is kept, and will not match.
+  /// Returns those digests in one field whose algorithm pawl supports; none if the field does not parse (RFC 9651 §4.2). The
+  /// other digests are skipped (RFC 9530 §2). A value of the wrong size is kept, and will not match.
   package static func claims(_ fields: Fields, _ name: FieldName) -> [DigestClaim] {
     let lines = fields.all(name)
     guard !lines.isEmpty else { return [] }

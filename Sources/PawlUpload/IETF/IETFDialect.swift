@@ -93,9 +93,9 @@ enum IETFDialect {
   static let acceptPatchField = Array("Accept-Patch".utf8)
   static let appendType = "application/partial-upload"
 
-  /// Returns the completeness for offset retrieval (UploadProtocols, "States"). It is `?0` until the origin has responded, or the
-  /// outcome is unknown. In versions before -12 it is `?0` until the origin's response was delivered to a client, because a client
-  /// that reads `?1` would not ask for that response any more.
+  /// Returns the completeness for offset retrieval (UploadProtocols, "States"). It is `?0` until the upload has the phase
+  /// `answered` or `unknown`. In versions before -12 it is `?0` until the origin's response was delivered to a client, because a
+  /// client that reads `?1` would not ask for that response any more.
   private static func isComplete(_ status: UploadFacts, _ version: InteropVersion) -> Bool {
     switch status.phase {
     case .open, .complete, .forwarding, .sent, .invalid, .removed: false

@@ -77,7 +77,7 @@ extension IETFDialect {
     }
   }
 
-  /// Returns the problem for refusals whose cause is not the request, or only its size.
+  /// Returns the problem for refusals whose cause is pawl, the origin, or the size of the upload.
   private static func ofServer(_ refusal: UploadRefusal) -> ProblemDetails {
     switch refusal {
     case .tooLarge: ProblemDetails(title: "The upload is larger than is taken here", status: 413)

@@ -69,8 +69,8 @@ enum IETFRequest {
     return true
   }
 
-  /// Returns the length of the upload as the request declares it: `Upload-Length`, or the end of the content if that completes the
-  /// upload.
+  /// Returns the length of the upload as the request declares it: `Upload-Length`, or the offset at which the content ends if the
+  /// content completes the upload.
   private static func wholeLength(
     _ head: RequestHead, _ version: InteropVersion, offset: UInt64, completes: Bool
   ) throws(UploadRefusal) -> UInt64? {

@@ -7,7 +7,7 @@ enum TusDialect {
   static let checksumAlgorithms = "sha1,md5,crc32,sha256"
 
   /// Answers a creation. If all bytes have arrived but the origin has not responded, the answer has no offset, because a client
-  /// takes an offset that equals the length for success.
+  /// that gets an offset equal to the length believes that the upload succeeded.
   static func created(location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(201, "Created")
     head.fields.append(.location, location)
@@ -23,8 +23,8 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// Answers HEAD. A client takes an offset that equals the length for success. So once all bytes have arrived, the answer has
-  /// offset and length only if the origin has accepted the upload, or if the upload is a part of a concatenation.
+  /// Answers HEAD. If the offset equals the length, a client believes that the upload succeeded. So once all bytes have arrived,
+  /// the answer has offset and length only if the origin has accepted the upload, or if the upload is a part of a concatenation.
   static func status(_ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     switch status.phase {
     case .open: return found(status)
@@ -67,8 +67,8 @@ enum TusDialect {
 
   static func cancelled() -> UploadReply { UploadReply(own(204, "No Content")) }
 
-  /// Returns the origin's response in tus. A 2xx or 3xx becomes 201 or 204, which tus clients understand; GET returns the original
-  /// response. Other responses keep their status and content.
+  /// Returns the origin's response in tus. A 2xx or 3xx becomes 201 or 204, which tus clients understand; a GET of the upload's
+  /// URL still returns the original response. Responses with another status keep it, and keep their content.
   static func answer(
     _ answer: ResponseHead, total: UInt64, location: [UInt8]?, consumed: Bool
   ) -> (head: ResponseHead, keepsBody: Bool) {
@@ -97,7 +97,8 @@ enum TusDialect {
     }
   }
 
-  /// Whether a field describes the content, which is left out, or the location of the content.
+  /// Whether a field belongs to the content of the origin's response. That content is left out, so these fields are left out,
+  /// too.
   private static func describesContent(_ name: FieldName) -> Bool {
     switch name {
     case .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .contentRange,

@@ -5,7 +5,8 @@ package enum TusRequest {
   package static func isSpoken(_ head: RequestHead) -> Bool { head.fields.contains(.tusResumable) }
 
   /// Returns the method of a request below the upload prefix: `X-HTTP-Method-Override` replaces POST if it names a method of tus.
-  /// In other requests the field has no effect, so that rules about methods apply to the request line.
+  /// In requests with another method, or not below the prefix, the field has no effect, so that rules about methods apply to the
+  /// request line.
   package static func effectiveMethod(_ head: RequestHead) -> Method {
     guard head.method == .post, let name = head.fields.only(.xHTTPMethodOverride)?.trimmed else { return head.method }
     let method = Method(name)
@@ -87,8 +88,8 @@ package enum TusRequest {
     }
   }
 
-  /// Checks that the creation declares its length, or that the length comes later. A concatenation must declare neither, because
-  /// the lengths of its parts are known.
+  /// Checks that the creation declares its length, or announces that a later request declares it. A concatenation must do
+  /// neither, because the lengths of its parts are known.
   private static func checkLength(_ creation: UploadCreation) throws(UploadRefusal) {
     if case .final = creation.concat {
       guard creation.length == nil, !creation.isLengthDeferred else {
@@ -130,7 +131,7 @@ package enum TusRequest {
     }
   }
 
-  /// Parses a decimal number that is small enough for sums and for the catalogue.
+  /// Parses a decimal number up to 2^63 - 1, so that sums do not overflow and the catalogue can store it.
   private static func number(_ value: Bytes) -> UInt64? { value.strictDecimal.flatMap { $0 <= largest ? $0 : nil } }
 
   private static let largest = UInt64(Int64.max)

@@ -31,13 +31,13 @@ package struct CORSPolicy: Hashable, Sendable {
     Tus-Checksum-Algorithm, Pawl-Origin-Status
     """
 
-  /// Whether a request, or the request that a preflight announces, is about an upload. Pages of other web origins may only upload,
-  /// not use the rest of the application.
+  /// Whether a request, or the request that a preflight announces, is about an upload. Pages of another web origin than the
+  /// site's may only upload, not use the rest of the application.
   package static func isAboutUploads(_ request: Fields) -> Bool {
     let speaks = request.lines.contains { line in isUploadField(request.name(line)) }
     if speaks { return true }
     guard let asked = request.combined(named: "Access-Control-Request-Headers".utf8) else {
-      // The preflight is for a POST without further fields, as a form could send it.
+      // A POST without further fields is treated as an upload: a web page could also send it from a form, without a preflight.
       return request.all(named: "Access-Control-Request-Method".utf8).contains { $0.trimmed.equals("POST") }
     }
     return asked.listElements.contains(where: isUploadField)

@@ -84,8 +84,8 @@ package struct RequestDigests: Hashable, Sendable {
 }
 
 extension Fields {
-  /// Returns the value, without spaces and tabs at its ends, of a field that may have at most one line; `nil`: the field is
-  /// missing.
+  /// Returns the value of a field that may have at most one line. Spaces and tabs at both ends of the value are removed. `nil`:
+  /// the field is missing.
   /// - Throws: ``UploadRefusal/malformed(_:)`` with the sentence if there are several lines.
   func single(_ name: FieldName, _ sentence: StaticSentence) throws(UploadRefusal) -> Bytes? {
     guard count(of: name) <= 1 else { throw .malformed(sentence) }

@@ -10,7 +10,7 @@ package enum UploadProtocol: Hashable, Sendable {
 package struct UploadCreation: Hashable, Sendable {
   /// Whether the content completes the upload (drafts). `false` in tus, where an upload is complete when its length is reached.
   package var completes = false
-  /// The length of the complete upload in bytes, if declared in any way.
+  /// The length of the complete upload in bytes; `nil`: the request does not declare it.
   package var length: UInt64?
   /// The length of this request's content in bytes; `nil`: chunked.
   package var contentLength: UInt64?

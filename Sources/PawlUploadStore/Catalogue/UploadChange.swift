@@ -10,12 +10,12 @@ package struct UploadRow: Sendable, Equatable {
   /// The offset after which bytes are being verified. After a crash these bytes do not count. `nil`: no bytes are being verified.
   var verifying: UInt64?
   var length: UInt64?
-  /// The length at which the last request that appends completes the upload, if all bytes of the request come; `nil`: that request
+  /// The length at which the upload is complete, if all bytes of the latest creation or append request come; `nil`: that request
   /// does not complete the upload.
   var finalAt: UInt64?
   /// When the last byte came; wall clock, seconds since 1970, like all times in this row.
   var lastByteAt: Int64
-  /// When the phase changed.
+  /// When the phase last changed.
   var changedAt: Int64
   var credentials: [UInt8]?
   var attempts: Int64 = 0
@@ -133,7 +133,7 @@ package enum UploadChange: Sendable {
     ).run(changing(id, row))
   }
 
-  /// Returns the id and the columns that change, in the order of both statements.
+  /// Returns the id and the columns that change, in the order of the parameters of both statements.
   private static func changing(_ id: UploadID, _ row: UploadRow) -> [SQLValue] {
     [
       .text(id.hex), .integer(row.phase.rawValue), .number(row.offset), .optional(row.verifying),

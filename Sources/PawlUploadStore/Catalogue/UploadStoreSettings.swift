@@ -11,7 +11,7 @@ package struct UploadStoreSettings: Sendable {
   package var path: String
   /// Bytes for all uploads; `nil`: 10 % of the file system, but at least 1 GiB.
   package var maxSize: UInt64?
-  /// Bytes left free on the file system for its other users; `nil`: ``reserve`` or 5 % of the file system, whichever is less.
+  /// Bytes that the spool leaves free on its file system; `nil`: ``reserve`` or 5 % of the file system, whichever is less.
   package var minFree: UInt64?
   /// How long after its last byte an incomplete upload is removed.
   package var expireAfter: Duration
@@ -33,7 +33,7 @@ package struct UploadStoreSettings: Sendable {
   /// The most removed uploads that are remembered, so that requests for them get 410.
   package var maxTombstones = 200_000
 
-  /// Bytes that are kept free on a file system of ordinary size.
+  /// Bytes that are kept free on a file system, unless 5 % of it are fewer bytes.
   package static let reserve: UInt64 = 256 << 20
   /// The least size of a spool whose size is not configured, in bytes.
   package static let leastSize: UInt64 = 1 << 30

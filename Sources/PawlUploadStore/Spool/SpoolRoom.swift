@@ -2,9 +2,9 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Space in the spool for content that is not a resumable upload: ordinary requests that are spooled first, and responses too long
-/// to be kept. The space counts against the spool and the client's share, and is given back when this object is deallocated. May be
-/// used on any thread.
+/// Space in the spool for content that is not a resumable upload: ordinary requests that are spooled first, and responses that
+/// are too long to be kept in the catalogue. The space counts against the spool and the client's share, and is given back when
+/// this object is deallocated. May be used on any thread.
 package final class SpoolRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]

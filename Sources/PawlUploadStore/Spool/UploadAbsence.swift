@@ -14,7 +14,7 @@ enum UploadAbsence {
 
   private static func path(in directory: String) -> String { directory + "/alive" }
 
-  /// Writes the present time, at which pawl runs.
+  /// Writes the present time into the file, as the last time at which pawl ran.
   /// - Parameter time: wall clock, seconds since 1970.
   static func end(in directory: String, at time: Int64) throws(StoreError) {
     let path = path(in: directory)

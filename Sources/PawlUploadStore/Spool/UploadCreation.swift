@@ -71,7 +71,7 @@ extension UploadStore {
 
 extension SpoolCore {
   /// Creates the file, the object and the row of an upload that the budget has admitted. Blocking.
-  /// - Parameter kept: the size of the upload's record, as it is counted (``UploadRecord``).
+  /// - Parameter kept: the size of the upload's record (``UploadRecord``) that the budget has counted.
   func make(
     _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, kept: UInt64, durably: Bool,
     fill: (UploadDescriptor, SpooledUpload) throws(StoreError) -> Void,

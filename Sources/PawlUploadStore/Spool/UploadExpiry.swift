@@ -28,7 +28,7 @@ final class UploadTicker: @unchecked Sendable {
 
 /// The regular work of a spool. All of it runs in the pool.
 extension SpoolCore {
-  /// The time without new bytes after which space that was promised (reserved) for an upload is taken back.
+  /// How long an upload may get no new bytes before its promised (reserved) space is taken back.
   static let promiseLapse = Duration.seconds(60)
   /// The time without a write after which an idle file is closed.
   private static let keepOpen = Duration.seconds(2)
@@ -38,7 +38,8 @@ extension SpoolCore {
   static let tombstoneAge: Int64 = 86_400
   /// How long a part is kept after the concatenation made from it was answered, in seconds.
   static let usedPartAge: Int64 = 300
-  /// The least time from pawl's start until uploads expire, because their clients could not continue while pawl did not run.
+  /// The time after pawl's start in which no upload of an earlier run counts as abandoned, because its client could not continue
+  /// it while pawl did not run.
   static let startGrace = Duration.seconds(3600)
 
   /// Syncs what was written, takes back unused promises, and closes idle files.
@@ -140,8 +141,8 @@ extension SpoolCore {
   /// Returns the monotonic time at which a wall clock time will come, if the wall clock is not set meanwhile.
   func dueTime(_ wall: Int64) -> Monotonic { clock.now().advanced(by: .seconds(max(0, wall - clock.wallSeconds()))) }
 
-  /// Returns how long ago an event was. For an event in this process the monotonic clock counts; for an earlier event the wall
-  /// clock gives only the time from the event to the start.
+  /// Returns how long ago an event was. For an event in this process this is a difference of monotonic times. For an earlier
+  /// event the wall clock is used only for the time between the event and pawl's start.
   fileprivate func age(since wall: Int64, _ moment: Monotonic?) -> Duration {
     if let moment { return clock.now() - moment }
     return .seconds(max(0, startedWall - wall)) + (clock.now() - startedAt)

@@ -54,7 +54,7 @@ final class SpoolCore: Sendable {
 
   // MARK: The catalogue
 
-  /// Logs an event that is impossible in the present phase of the upload, which is a mistake in pawl. Does nothing for other steps.
+  /// Logs the event if `step` is ``UploadStep/impossible``, which means a mistake in pawl; otherwise does nothing.
   func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
     guard step == .impossible else { return }
     events.log(.error, "upload-internal-error", ["upload": id.hex, "event": "\(event)"])
@@ -70,7 +70,8 @@ final class SpoolCore: Sendable {
       then: completion)
   }
 
-  /// Records the upload as it is at the commit. `durably` has no effect if the spool is configured not to be durable.
+  /// Records the state that the upload has when the commit is made. `durably` has no effect if the spool is configured not to be
+  /// durable.
   func record(_ upload: SpooledUpload, durably: Bool = true, then completion: @escaping @Sendable (Bool) -> Void) {
     guard let catalogue else { return completion(false) }
     catalogue.record(upload, durably: durably && settings.isDurable, then: completion)

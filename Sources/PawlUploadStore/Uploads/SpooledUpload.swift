@@ -8,7 +8,7 @@ package import PawlUpload
 package final class SpooledUpload: Sendable {
   package let id: UploadID
   private let from: Locked<UploadOrigin>
-  /// The client whose limits the upload counts against. It is a copy from ``origin``, which can be read without a lock.
+  /// The client whose limits the upload counts against. This copy from ``origin`` can be read without a lock.
   package let client: [UInt8]
   let concatenation: UploadOrigin.Concatenation
   /// A copy of ``UploadOrigin/largest``.
@@ -120,15 +120,16 @@ package final class SpooledUpload: Sendable {
     state.withLock { $0.hold.isWanted }
   }
 
-  /// The length at which the last request that appends completes the upload; `nil`: the request does not complete the upload, or
-  /// ended before that length.
+  /// The length at which the upload is complete, if all bytes of the latest creation or append request come; `nil`: that request
+  /// does not complete the upload, or ended before that length.
   package var expectedEnd: UInt64? { state.withLock { $0.row.finalAt } }
 
   /// Records `Authorization` and `Cookie` of the latest request of the same user.
   package func refreshCredentials(_ fields: Fields) {
     let bytes = FieldsCoding.serialize(fields)
     let known = state.withLock { $0.row.credentials?.count ?? 0 }
-    // New credentials are usually as long as those before. For much longer ones there has to be space.
+    // New credentials are usually as long as the earlier ones. Longer ones are accepted up to this limit, above it only if there
+    // is space.
     if bytes.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
       guard core.budget.hasRoom(client, UInt64(bytes.count - known)) else { return }
     }
@@ -148,8 +149,8 @@ package final class SpooledUpload: Sendable {
     state.withLock { $0.row.phase == .answered ? nil : $0.row.credentials }.flatMap(FieldsCoding.fields)
   }
 
-  /// The tokens that stand for the credentials whose requests may get the answer, as recorded with it. Empty: all credentials of
-  /// the same user.
+  /// The tokens of the credentials with which a request may get the answer; they were recorded together with the answer. Empty:
+  /// all credentials of the same user.
   package var askers: [[UInt8]] {
     let kept = state.withLock { $0.row.phase == .answered ? $0.row.credentials : nil }
     return kept.flatMap(FieldsCoding.fields)?.all(named: Self.askerField).map(Array.init) ?? []
@@ -206,7 +207,7 @@ package final class SpooledUpload: Sendable {
     drop(at: core.clock.wallSeconds() + SpoolCore.usedPartAge)
   }
 
-  /// Sets what the upload counts as for the limits of its client.
+  /// Sets the kind of upload (``UploadBudget/Place``) by which this upload counts against the limits of its client.
   func count(as place: UploadBudget.Place) {
     let before = state.withLock { state in
       defer { state.place = place }

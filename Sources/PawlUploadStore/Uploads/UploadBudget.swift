@@ -2,16 +2,16 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// The disk space for uploads: the budget of the spool, and each client's share of it. Received bytes count, and bytes that are
-/// promised (reserved) for running transfers. A declared length alone reserves nothing.
+/// The disk space for uploads: the budget of the spool, and each client's share of it. It counts received bytes, and bytes that
+/// are promised (reserved) for running transfers. A declared length alone reserves nothing.
 final class UploadBudget: Sendable {
   private struct Use {
     var openCount = 0
     var wholePartCount = 0
-    /// Received and promised.
+    /// Received and promised bytes.
     var bytes: UInt64 = 0
   }
-  /// What an upload counts as for the limits of its client.
+  /// The kind of an upload, by which it counts against the limits of its client.
   enum Place {
     case none, open
     /// A part of a concatenation that has all its bytes, and waits for the concatenation.
@@ -26,7 +26,7 @@ final class UploadBudget: Sendable {
   private let openLimit: Int
   private let clients = Locked([[UInt8]: Use]())
 
-  /// Bytes promised to a writer at the beginning.
+  /// Bytes promised to a writer when it begins.
   static let leastStep: UInt64 = 256 << 10
   /// The most bytes promised to one writer.
   static let step: UInt64 = 64 << 20
@@ -39,7 +39,8 @@ final class UploadBudget: Sendable {
     share = percent == 100 ? disk.maxSize : disk.maxSize / 100 * percent
   }
 
-  /// Counts a new upload of this client; returns `nil`, or why it is refused. A client with an empty name has no share.
+  /// Counts a new upload of this client; returns `nil`, or why it is refused. A client with an empty name has no limits of its
+  /// own, only those of the spool.
   /// - Parameter record: the size of its record (``UploadRecord``).
   func admit(
     _ client: [UInt8], length: UInt64?, isPart: Bool = false, record: UInt64 = 0
@@ -92,9 +93,9 @@ final class UploadBudget: Sendable {
 
   // MARK: Bytes
 
-  /// Counts a concatenation, and reserves its bytes. It is complete from the start, so it never counts as open. `replaced` is the
-  /// number of bytes of its parts that count for this client. The parts are removed soon after the answer, so their bytes do not
-  /// count against the share here.
+  /// Counts a concatenation, and reserves its bytes. A concatenation is complete when it is created, so it never counts as open.
+  /// `replaced` is the number of bytes of its parts that count for this client. The parts are removed soon after the answer, so
+  /// their bytes do not count against the share here.
   func admitWhole(
     _ client: [UInt8], length: UInt64, replacing replaced: UInt64, record: UInt64 = 0
   ) -> UploadStoreRefusal? {
@@ -120,7 +121,7 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// Counts an upload that was found at the start.
+  /// Counts an upload that pawl found when it started.
   func recover(_ client: [UInt8], bytes: UInt64, as place: Place) {
     disk.charge(bytes)
     change(client) { $0.bytes += bytes }
@@ -143,7 +144,8 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// Reserves as many of `wanted` bytes as the spool and the client's share have space for. Returns the reserved number.
+  /// Reserves `wanted` bytes. If the spool or the client's share has less space, reserves all of that space. Returns the reserved
+  /// number.
   func promise(_ client: [UInt8], upTo wanted: UInt64) -> UInt64 {
     guard !client.isEmpty else { return disk.reserve(upTo: wanted) }
     return clients.withLock { clients in

@@ -5,7 +5,7 @@ import PawlLoop
 
 /// An open file of an upload. It is closed in the pool when the last reference is released; a file that the upload does not need
 /// any more is then kept for a later upload (``UploadFileSpares``). Code that gives `raw` to the kernel has to retain this object
-/// during the call, because after that the number may belong to another file.
+/// during the call: after its release the number may belong to another file.
 final class UploadDescriptor: Sendable {
   let raw: CInt
   private let core: SpoolCore

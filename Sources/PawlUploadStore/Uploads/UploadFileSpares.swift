@@ -61,7 +61,7 @@ final class UploadFileSpares: Sendable {
     if !isKept { drop(descriptor, spare.path) }
   }
 
-  /// Removes all spare files, at the end.
+  /// Removes all spare files when the spool is closed.
   func clear() {
     let spares = waiting.withLock { waiting in
       defer { waiting = [] }

@@ -6,7 +6,7 @@ import PawlUpload
 struct UploadState {
   /// The row that is recorded next; its `offset` is the number of synced bytes.
   var row: UploadRow
-  /// The number of contiguous bytes in the file that count.
+  /// The number of bytes that count. They are the first bytes of the file.
   var written: UInt64
   /// The offset of the next byte. It is beyond `written` while content is being verified.
   var end: UInt64
@@ -40,13 +40,13 @@ struct UploadState {
   var lastByte = Monotonic(nanoseconds: 0)
   /// When the phase last changed; zero: not in this process.
   var lastChange = Monotonic(nanoseconds: 0)
-  /// The earliest time at which the upload may be removed because a wall clock time has come. It is a monotonic time, because the
-  /// wall clock may be set forward.
+  /// The time before which the upload is not removed, even if it has expired by the wall clock. It is a monotonic time, because
+  /// the wall clock may be set forward.
   var notBefore = Monotonic(nanoseconds: 0)
-  /// What the upload counts as for its client's limits.
+  /// The kind of upload by which it counts against the limits of its client.
   var place: UploadBudget.Place
 
-  /// The size of the upload's record, as it is counted (``UploadRecord``).
+  /// The size of the upload's record (``UploadRecord``) that the budget has counted.
   var kept: UInt64 = 0
   /// The size of the upload's answer, while the answer is kept.
   var answerSize: UInt64 = 0
@@ -59,8 +59,8 @@ struct UploadState {
   /// Whether the name of the file is synced. Never becomes `false` again.
   var isNameSynced = false
   var syncing = UploadSyncing.idle
-  /// How often bytes that counted were taken back. A sync that began before such a moment says nothing about bytes that were
-  /// written after it.
+  /// How often bytes were taken back that had counted before. A sync that began before such a moment says nothing about bytes
+  /// that were written after it.
   var cutCount: UInt64 = 0
 
   // Only in memory.
@@ -95,8 +95,8 @@ struct UploadState {
     mutating get { descriptor == nil || isKnownUniquelyReferenced(&descriptor) }
   }
 
-  /// Returns how many bytes are not on disk yet. Without durability, bytes that are being verified are not counted, because no sync
-  /// would ever end the wait for them.
+  /// Returns how many bytes are not on disk yet. Without durability this leaves out bytes that are being verified: no sync is
+  /// made for them, so a wait for it would never end.
   func unsynced(isDurable: Bool) -> UInt64 {
     guard hold.isVerifying else { return written - min(written, durable) }
     return isDurable ? end - min(end, max(syncedEnd, durable)) : 0
@@ -188,7 +188,7 @@ struct UploadTransition: Sendable {
     (self.apply, self.then) = (apply, then)
   }
 
-  /// Whether all bytes must be synced before the transition, and be as many as the declared length.
+  /// Whether, before the transition, all bytes must be synced, and their number must equal the declared length.
   var needsAllBytes: Bool { event == .completed }
 
   /// Returns the step by the table of ``UploadPhase/step(on:)``.

@@ -132,8 +132,8 @@ extension SpooledUpload {
     for waiter in waiters { waiter.then(error) }
   }
 
-  /// Takes back the bytes that were not synced, after a sync has failed, because the kernel may have dropped bytes that it could
-  /// not write. The writer loses its right, and the client has to continue with a new request.
+  /// Takes back the bytes after the synced ones when a sync has failed: the kernel may have dropped bytes that it could not
+  /// write. The writer loses its right, and the client has to continue with a new request.
   private func loseTail(_ error: StoreError) {
     let ended = state.withLock { state in
       let ended = state.endHolder()
@@ -143,7 +143,7 @@ extension SpooledUpload {
       // A newly opened descriptor reports the failures that come after it was opened.
       state.descriptor = nil
       state.file.wasReopened()
-      // If pawl is killed before the file is cut, the size of the file must not count.
+      // If pawl is killed before the file is cut, the next start must not count the bytes of the file after `written`.
       if state.row.phase == .open { state.row.verifying = state.written }
       state.touch()
       return ended

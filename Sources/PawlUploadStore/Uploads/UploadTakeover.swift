@@ -3,7 +3,8 @@ import PawlDisk
 package import PawlLoop
 
 /// The right to write, and how a newer request takes it over. No lock is held during a write. So a takeover increments the
-/// generation, which ends the old writer at once; it goes on when the write under way and the pool's work on the file have ended.
+/// generation, which ends the old writer at once. The takeover goes on when the write under way and the pool's work on the file
+/// have ended.
 extension SpooledUpload {
   /// Takes over the right to write. The present writer adds nothing from this moment on, and its `displaced` runs on its loop.
   /// `then` runs when no write is under way, and the offset does not change any more. If another takeover comes before that,
@@ -128,7 +129,7 @@ extension SpooledUpload {
   func openFile() throws(StoreError) -> UploadDescriptor {
     if let known = state.withLock({ $0.descriptor }) { return known }
     let opened = UploadDescriptor(adopting: try Files.open(core.path(of: id), O_RDWR), core, charge)
-    // The upload is looked after from now on, so that the file is closed again in any case.
+    // From now on the regular work includes this upload, so that its file is always closed again.
     core.stir(self)
     let chosen = state.withLock { state -> UploadDescriptor? in
       // The file that had this name may belong to another upload by now.

@@ -5,7 +5,7 @@ import PawlUpload
 /// The changes of phase of an upload. Each change is recorded durably before its caller is told, unless its comment says otherwise.
 /// If a change cannot be recorded, the phase stays as it was.
 extension SpooledUpload {
-  /// open → complete. All written bytes are synced first; they must be as many as the declared length.
+  /// open → complete. All written bytes are synced first; their number must equal the declared length.
   package func complete(on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.completed, on: loop, then: then)
   }
@@ -23,8 +23,8 @@ extension SpooledUpload {
   }
 
   /// forwarding → sent.
-  /// - Parameter answer: a response that came before the origin had the complete request, and does not count until the origin has
-  ///   that.
+  /// - Parameter answer: a response that came before the origin had the complete request. It does not count until the origin has
+  ///   the complete request.
   package func journalSent(
     early answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
@@ -33,9 +33,9 @@ extension SpooledUpload {
     }
   }
 
-  /// forwarding, sent → complete: the origin does not have the upload, or is allowed to get it twice. The failed attempt is
-  /// counted, and shown to the operator. The change is recorded later; after a crash before that, a sent upload has the phase
-  /// `sent` again. If another change of phase is being recorded, this change waits for it.
+  /// forwarding, sent → complete: the origin does not have the upload, or is allowed to get it twice. This counts the failed
+  /// attempt, and keeps the reason for the operator. The change is recorded later; after a crash before that, a sent upload has
+  /// the phase `sent` again. If another change of phase is being recorded, this change waits for it.
   /// - Parameter nextAt: when the next attempt is made; wall clock, seconds since 1970.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
     let isWaiting = state.withLock { state in
@@ -55,7 +55,7 @@ extension SpooledUpload {
     notify()
   }
 
-  /// sent → complete: the origin does not have the upload. The failed attempt is counted, and shown to the operator.
+  /// sent → complete: the origin does not have the upload. This counts the failed attempt, and keeps the reason for the operator.
   /// - Parameters:
   ///   - nextAt: when the next attempt is made; wall clock, seconds since 1970.
   ///   - refusal: the origin's response, set together with the phase (``SpooledUpload/lastRefusal``).

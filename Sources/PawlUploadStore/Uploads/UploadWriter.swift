@@ -39,8 +39,8 @@ package final class UploadWriter {
   /// The offset of the next byte.
   package var offset: UInt64 { upload.state.withLock { $0.end } }
 
-  /// How many bytes the disk still has to write, including those that are being verified. A fast sender has to wait until there are
-  /// fewer.
+  /// How many bytes the disk still has to write, including those that are being verified. While this number is large, a fast
+  /// sender has to wait.
   package var unsynced: UInt64 {
     let isDurable = upload.core.settings.isDurable
     return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
@@ -60,8 +60,8 @@ package final class UploadWriter {
     return result
   }
 
-  /// Adds bytes as ``write(_:)`` does, but in the pool; for a write that would block the loop. A takeover waits for this write. The
-  /// caller must not write more before `then` has run.
+  /// Adds bytes as ``write(_:)`` does, but in the pool; for a write that would block the loop. A takeover waits for this write.
+  /// The caller must not write again before `then` has run.
   /// - Returns: `false` if the pool has stopped: nothing is written.
   package func writeInPool(_ bytes: [UInt8], then: @escaping (UploadWriteResult) -> Void) -> Bool {
     let upload = upload
@@ -76,8 +76,8 @@ package final class UploadWriter {
   }
 
   /// Begins a verification: bytes that are written from now on count only after ``accept()``. ``discard()``, ``detach()``, a
-  /// takeover and a crash go back to the present offset. The caller must not write before `then` has run. `then` gets `false` if
-  /// the beginning could not be recorded, or another request took over.
+  /// takeover and a crash take back the bytes after the present offset. The caller must not write before `then` has run. `then`
+  /// gets `false` if the beginning could not be recorded, or another request took over.
   package func beginVerified(then: @escaping (Bool) -> Void) {
     let reply = LoopReply(on: loop, then)
     let isBegun = upload.state.withLock { [generation] state in
@@ -150,7 +150,7 @@ extension SpooledUpload {
   /// A planned write, which counts as under way, so a takeover waits for it. ``perform(_:_:)`` or ``abandon(_:)`` has to follow.
   enum PlannedWrite {
     case refuse(UploadWriteResult)
-    /// Write `count` bytes at the offset. If these are not all bytes, `less` is the reason.
+    /// Write `count` bytes at the offset. `less`: why this is only a part of the given bytes; `nil`: these are all of them.
     case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
@@ -236,7 +236,8 @@ extension SpooledUpload {
       state.end += done
       if !state.hold.isVerifying && state.goBack == nil { state.written = state.end }
       let end = state.writeEnded()
-      // If the writer has ended meanwhile, its promise was given back without these bytes.
+      // `late`: reserved bytes that were not written. If the writer has ended meanwhile, they are not part of the promise given
+      // back then.
       var late = count - done
       if !state.hold.isVacant { (state.promise, late) = (state.promise + late, 0) }
       if done > 0 {

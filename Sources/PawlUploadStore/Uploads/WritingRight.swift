@@ -9,8 +9,8 @@ protocol UploadClaim {
 /// The state of the right to add bytes to an upload: its holder, the next holder, and the work on the file meanwhile. Pure state,
 /// without files and loops.
 ///
-/// `isBroken` is separate from ``work``, because a failure to cut or open the file counts until the next takeover, also after that
-/// work has ended.
+/// `isBroken` is separate from ``work``, because a failure to cut or open the file has effect until the next takeover, even after
+/// the work on the file has ended.
 struct WritingRight<Claim: UploadClaim> {
   enum Seat {
     case vacant

@@ -15,7 +15,7 @@ struct ConnectionTries {
     case unused
     /// The retry was used; no byte of the request had been sent on the connection that was lost.
     case usedUnsent
-    /// Bytes of the request had been sent on a connection that was lost, so that origin may have processed them.
+    /// Bytes of the request had been sent on a connection that was lost, so the origin may have processed them.
     case usedSent
   }
 

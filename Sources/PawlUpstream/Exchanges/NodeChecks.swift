@@ -26,7 +26,7 @@ package final class NodeChecks {
 
   private func ask() {
     timer.schedule(after: check.interval)
-    // A node whose last check still runs, for longer than the interval, is not checked a second time meanwhile.
+    // A check may take longer than the interval. Until it has ended, its node is not checked again.
     for url in upstream.settings.urls.indices where running[url] == nil {
       let one = NodeCheck(check, of: url, upstream, on: loop) { [weak self] failure in
         guard let self else { return }

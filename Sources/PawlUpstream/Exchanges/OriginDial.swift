@@ -7,7 +7,7 @@ import PawlTLS
 final class OriginDial {
   /// How long a connection that was made by name may be reused. It is limited because the name may get another address.
   private static let nameLifetime = Duration.seconds(30)
-  /// The least part of the connect timeout for one address while other addresses are left to try.
+  /// The least time for one address while more addresses follow; it is shorter only if less is left of the connect timeout.
   private static let shortestTry = Duration.seconds(2)
 
   private let upstream: Upstream
@@ -89,7 +89,7 @@ final class OriginDial {
     tryNextAddress()
   }
 
-  /// Does the TLS handshake of an `https` URL, within what is left of the address's share of the connect timeout.
+  /// Does the TLS handshake of an `https` URL. At `end` the address has used up its share of the connect timeout.
   private func secure(_ stream: SocketStream, _ address: SocketAddress, until end: Monotonic) {
     guard completion != nil, let index = urls.first else { return stream.close() }
     guard let name = upstream.settings.urls[index].serverName else { return connected(stream, address) }

@@ -17,7 +17,7 @@ enum Patience: Hashable {
 }
 
 extension OriginExchange {
-  /// Sets the timer for what is waited for now. Progress restarts the timer.
+  /// Sets the timer for what the exchange waits for now. Progress restarts the timer.
   func updatePatience(hasProgress: Bool) {
     guard !isOver else { return }
     let present = presentPatience

@@ -27,7 +27,7 @@ extension OriginExchange {
       case .bytes(let count):
         budget -= count
         receive(buffer, count, on: connection)
-        // The socket had no more. It is reported as readable again when more comes.
+        // The socket had no more bytes. The loop reports it as readable when more bytes come.
         if count < limit { return }
       case .wouldBlock: return
       case .end: return originClosed(connection)

@@ -69,7 +69,7 @@ package final class OriginExchange {
     givePlaceBack(nil)
   }
 
-  /// The place that the exchange holds, as it is given back.
+  /// The place that the exchange holds, in the form in which ``OriginPool`` takes it back.
   var place: OriginPlace {
     let isQuick = grantedAt.map { loop.now - $0 < PlaceShares.quick } ?? false
     return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
@@ -78,7 +78,7 @@ package final class OriginExchange {
   var loop: EventLoop { pool.loop }
   var upstream: Upstream { pool.upstream }
 
-  /// Returns the timer for what is waited for now; `nil`: there is none.
+  /// Returns the timer for what the exchange waits for now; `nil`: there is no timer.
   func patienceTimer() -> LoopTimer? {
     switch phase {
     case .connected(let connection): return connection.timer
@@ -96,7 +96,7 @@ package final class OriginExchange {
     return connection.url
   }
 
-  /// The origin's address once connected, else the host of the URL; for logs.
+  /// The origin's address once the exchange is connected, before that the host of the URL; for logs.
   package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
 
   /// Whether any byte of the request was handed to a connection.
@@ -182,7 +182,8 @@ package final class OriginExchange {
       pool.ended(place, reusable: nil)
     case .connected(let connection):
       connection.end()
-      // A plain close would still send the TLS records that are kept, which count as not sent (``lacksHeldBack``).
+      // A plain close would still send the TLS records that the stream keeps. But these records count as not sent
+      // (``lacksHeldBack``).
       if !reusable {
         heldBackAt != nil && connection.stream.bytesKept > 0 ? connection.stream.reset() : connection.stream.close()
       }

@@ -16,8 +16,8 @@ package protocol OriginExchangeDelegate: AnyObject {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming)
   /// Called with content, without its framing; the bytes are valid during the call.
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer)
-  /// Called when all bytes that were received together are delivered, and the exchange has not ended. What the delegate put off
-  /// because more might follow (see ``OriginExchange/isDelivering``) is due now.
+  /// Called when all bytes that were received together are delivered, and the exchange has not ended. If the delegate has put off
+  /// work because more calls might follow (``OriginExchange/isDelivering``), it has to do that work now.
   func exchangeDelivered(_ exchange: OriginExchange)
   /// Called when the response is complete, but the rest of the request still has to be sent (``OriginRequest/outlivesAnswer``).
   /// `ended` follows when the rest is sent, or `broke` if it cannot be sent.

@@ -7,7 +7,7 @@ package final class OriginPool {
   private var id: ConnectionLimit.PoolID = -1
   /// The reference through which the upstream reaches this pool.
   let reference = PoolReference()
-  /// The idle connections; the one that became idle first is first.
+  /// The idle connections, in the order in which they became idle.
   @exclusivity(unchecked) private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
@@ -40,14 +40,14 @@ package final class OriginPool {
     return OriginExchange(request, pool: self, delegate: delegate)
   }
 
-  /// Closes all idle connections, as at a shutdown.
+  /// Closes all idle connections, for example at a shutdown.
   package func closeIdle() { close(idle.count) }
 
   package var idleCount: Int { idle.count }
 
   // MARK: For exchanges
 
-  /// Asks for a place; ``OriginExchange/granted(_:)`` is called then, perhaps before this returns.
+  /// Asks for a place. When the place is granted, perhaps before this returns, ``OriginExchange/granted(_:)`` is called.
   func enter(_ exchange: OriginExchange) {
     let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
     let (use, holder) = (exchange.request.use, exchange.request.holder)

@@ -12,12 +12,12 @@ package struct OriginRequest: Sendable {
   /// origin may close an idle connection at the moment the request is sent, and pawl could not know whether the request was
   /// processed (RFC 9112 §9.3.1).
   package var wantsFreshConnection = false
-  /// Decides by the status of a final response whether the request is still sent to its end if that response is complete earlier.
-  /// The exchange then ends when the request is sent; if it cannot be sent, the exchange fails (``OriginFailure/hasWholeAnswer``).
-  /// `nil`: a complete response always ends the exchange.
+  /// Decides, by the status of a final response, whether the request is still sent to its end when that response is complete
+  /// before the request. The exchange then ends when the request is sent; if it cannot be sent, the exchange fails
+  /// (``OriginFailure/hasWholeAnswer``). `nil`: a complete response always ends the exchange.
   package var outlivesAnswer: (@Sendable (Int) -> Bool)?
-  /// Whether nothing is sent, not even the head, before ``OriginExchange/releaseHead()``, because the delegate has work to do after
-  /// the connection is made and before the request is sent. For requests without content, on a new connection.
+  /// Whether the whole request, even the head, is held back until ``OriginExchange/releaseHead()``, because the delegate has work
+  /// to do after the connection is made and before the request is sent. For requests without content, on a new connection.
   package var holdsHead = false
   /// Index of the URL to try first, if its node works; `nil`: the rotation decides.
   package var preferredURL: Int?

@@ -100,13 +100,13 @@ package final class Upstream: Sendable {
     return (result, own)
   }
 
-  /// Takes an idle connection of the pool if no request waits. This is the usual, short case of
+  /// Takes an idle connection of the pool if no request waits. This is the short form, for the usual case, of
   /// ``ConnectionLimit/enter(_:use:prefersIdle:for:)``.
   func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse, _ holder: PlaceHolder) -> Bool {
     shared.withLock { $0.limit.takeIdle(of: pool, for: use, holder) }
   }
 
-  /// Gives a place back if no request waits: the short case of ``ConnectionLimit/ended(_:use:staysIdle:_:isQuick:)``. `false`:
+  /// Gives a place back if no request waits: the short form of ``ConnectionLimit/ended(_:use:staysIdle:_:isQuick:)``. `false`:
   /// requests wait, and nothing was done.
   func endedUnawaited(_ pool: ConnectionLimit.PoolID, _ place: OriginPlace, staysIdle: Bool) -> Bool {
     shared.withLock {

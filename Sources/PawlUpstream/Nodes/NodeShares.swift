@@ -23,7 +23,7 @@ struct SmoothTurns: Hashable, Sendable {
     return best
   }
 
-  /// Returns the nodes in order, those first that have waited longest for a turn.
+  /// Returns the nodes in order: the node that has waited longest for a turn comes first.
   func ranked(_ nodes: [Int]) -> [Int] {
     nodes.sorted { (standing[$1], $0) < (standing[$0], $1) }
   }

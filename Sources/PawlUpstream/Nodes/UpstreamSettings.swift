@@ -8,7 +8,7 @@ package struct UpstreamURL: Hashable, Sendable {
   package var isUnix: Bool
   /// The name that the certificate must be valid for, in lower case, without brackets or a final dot; `nil`: no TLS.
   package var serverName: String?
-  /// The weight of the node; at least 1. The share of the node's requests is this weight divided by the sum of all weights.
+  /// The weight of the node; at least 1. The node's share of the requests is this weight divided by the sum of all weights.
   package var weight = 1
   /// A backup node: used only while all nodes that are not backups rest or fail their health checks (nginx: `backup`).
   package var isBackup = false
@@ -84,7 +84,7 @@ package struct UpstreamSettings: Sendable {
   package var keepalive: Duration
   /// Percent of ``maxConnections`` that one client may hold.
   package var clientShare = 100
-  /// Percent of ``maxConnections`` that requests for one path may hold while its responses take long.
+  /// Percent of ``maxConnections`` that requests for one path may hold while the responses for that path take long.
   package var pathShare = 100
   /// How the URLs of the upstream share the requests.
   package var nodes = NodeSettings()

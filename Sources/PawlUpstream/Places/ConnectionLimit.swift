@@ -46,7 +46,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     var spare: Int { idle - closing }
   }
 
-  /// All pools, by the identifiers that the upstream counts from 0.
+  /// All pools. The index is the identifier that the upstream gave to the pool, from 0 on.
   private struct Pools: Hashable {
     private(set) var all: [Pool] = []
 
@@ -74,7 +74,7 @@ package struct ConnectionLimit: Hashable, Sendable {
   /// - Parameters:
   ///   - limit: places; 0: no limit.
   ///   - clientShare: percent of them that one client may hold.
-  ///   - pathShare: percent of them that requests for one path may hold while its responses take long.
+  ///   - pathShare: percent of them that requests for one path may hold while the responses for that path take long.
   package init(limit: Int, clientShare: Int = 100, pathShare: Int = 100) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: pathShare)

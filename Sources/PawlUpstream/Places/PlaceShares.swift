@@ -11,7 +11,7 @@ package struct PlaceHolder: Hashable, Sendable {
 /// Counts and limits the places that each client and each path of an upstream holds, so that a slow client or a slow path cannot
 /// take all of them.
 package struct PlaceShares: Hashable {
-  /// An upstream with fewer places than this has no shares.
+  /// In an upstream with fewer places than this, one client or path may hold all of them.
   static let leastLimit = 4
   /// A place that is held for less than this time was held quickly. While the last place given back for a path was held quickly,
   /// ``pathLimit`` does not apply to that path.

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// A queue of requests in the order they came, from which any request can be removed.
+/// A queue of requests, in the order in which they came. Any request in it can be removed.
 struct RemovableQueue: Hashable, Sendable {
   private struct Place: Hashable {
     var entry: ConnectionLimit.Waiter

@@ -8,7 +8,7 @@ package struct HeadLimits: Hashable, Sendable {
   package var maxRequestLine: Int
   /// The longest method. A longer method is refused with 501.
   package var maxMethod: Int
-  /// The most empty lines before a request that are skipped (RFC 9112 §2.2).
+  /// The number of empty lines that may precede a request; they are skipped (RFC 9112 §2.2).
   package var leadingEmptyLines: Int
 
   package init(

@@ -8,7 +8,8 @@ struct HostSyntax: Equatable {
   var range: Range<Int>
   var isLowercase: Bool
 
-  /// `nil` for an empty host, user information, a list, an impossible port, or any other byte.
+  /// `nil` for an empty host, a host of only dots or of more than 255 bytes, an impossible port, or a byte that no host may
+  /// contain (so also for user information and lists).
   static func parse(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
     guard let first = range.first else { return nil }
     if bytes[first] == 0x5b { return parseLiteral(bytes, range) }

@@ -48,8 +48,8 @@ struct KnownFieldNames: Sendable {
     }
   }
 
-  /// Finds the known name that a token spells. Of the bytes of a token only letters, digits and hyphens become a letter, a digit
-  /// or a hyphen when the case bit (0x20) is set, so the comparison is exact.
+  /// Finds the known name that a token spells. Names are compared with the case bit (0x20) set in each byte. This is exact: of
+  /// the bytes that a token may have, only letters, digits and hyphens then become a letter, a digit or a hyphen.
   func find(_ bytes: Span<UInt8>, _ range: Range<Int>) -> FieldName {
     guard !range.isEmpty, range.count <= Self.longest else { return .other }
     guard range.upperBound >= 8 else {
@@ -75,8 +75,8 @@ extension Span<UInt8> {
 
   @inline(__always) func lowerCaseWord(at start: Int) -> UInt64 { word(at: start) | 0x2020_2020_2020_2020 }
 
-  /// The offset of the first byte that is neither a letter nor a hyphen, or a smaller offset, because the last bytes before `end`
-  /// are not read. Almost every field name has only letters and hyphens.
+  /// The offset of the first byte that is neither a letter nor a hyphen. The result may be smaller than that, because the last
+  /// bytes before `end` are not read. Almost every field name has only letters and hyphens.
   @inline(__always) func endOfPlainName(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {

@@ -5,7 +5,7 @@ struct ChunkSize: Hashable, Sendable {
   private(set) var value: UInt64 = 0
   private(set) var digits = 0
 
-  /// Takes a digit; `false` beyond sixteen digits, including leading zeros, or beyond 2^63-1.
+  /// Takes a digit; `false` beyond sixteen digits, leading zeros included, or beyond 2^63-1.
   mutating func take(_ digit: UInt8) -> Bool {
     guard digits < 16, value >> 59 == 0 else { return false }
     (value, digits) = (value << 4 | UInt64(digit), digits + 1)

@@ -1,8 +1,8 @@
 import PawlBase
 package import PawlHTTP
 
-/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is the line of ``appendHeader(_:into:)``, then as many bytes of
-/// content, and ``lineEnd``; the body ends with ``last``.
+/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is the line of ``appendHeader(_:into:)``, then the content of that
+/// length, and ``lineEnd``; the body ends with ``last``.
 package enum ChunkedWriter {
   package static let lineEnd: [UInt8] = [0x0d, 0x0a]
   package static let last: [UInt8] = [0x30, 0x0d, 0x0a, 0x0d, 0x0a]

@@ -63,7 +63,7 @@ extension RequestParser {
 extension FieldNameSet {
   static let namingScheme: FieldNameSet = [.xForwardedProto, .xForwardedHost, .xForwardedPort, .forwarded, .other]
 
-  /// The fields that request more than the representation or one range of it: conditions and others.
+  /// The fields, such as conditions, that ask for something else than the representation or one range of it.
   static let special: FieldNameSet = [
     .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
     .expect, .upgrade, .te,

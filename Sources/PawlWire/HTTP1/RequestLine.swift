@@ -74,8 +74,8 @@ extension RequestParser {
     }
   }
 
-  /// Parses `HTTP/` DIGIT `.` DIGIT CRLF. More digits, or another major version, are a valid version that pawl does not speak:
-  /// 505.
+  /// Parses `HTTP/` DIGIT `.` DIGIT CRLF. A number of several digits, or another major version, is a valid version that pawl does
+  /// not speak: 505.
   private mutating func takeVersion(
     _ bytes: Span<UInt8>, from start: Int, to end: Int
   ) throws(RequestRefusal) -> Int? {

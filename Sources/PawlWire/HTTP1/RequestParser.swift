@@ -102,7 +102,7 @@ package struct RequestParser: Sendable {
     (authorityRange, framing) = (start..<start, .none)
   }
 
-  /// Parses as many lines as are complete; `false` when the head needs more bytes.
+  /// Parses all complete lines; `false` when the head needs more bytes.
   private mutating func advance(_ bytes: Span<UInt8>) throws(RequestRefusal) -> Bool {
     if !progress.hasStartLine {
       guard let next = try takeRequestLine(bytes) else { return false }

@@ -1,6 +1,6 @@
 /// The state of each stream as far as the client determines it: begun, ended or reset. A frame for a stream that the client ended
 /// or reset is a connection error (RFC 9113 §5.1); a frame for a stream that pawl reset is no error, because the client may have
-/// sent it before the reset arrived. Memory is bounded: of streams that are gone only the latest are kept.
+/// sent it before the reset arrived. To bound memory, only the latest of the streams that are gone are kept.
 struct HTTP2PeerStreams: Sendable {
   static let ended = 64, abandoned = 256
 

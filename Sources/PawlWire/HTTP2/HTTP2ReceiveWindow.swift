@@ -1,8 +1,8 @@
-/// The flow-control window for content that a client sends, of one stream or of the connection (RFC 9113 §5.2). It grows with the
-/// transfer rate, so that a long round trip does not slow the transfer, but only while content is consumed quickly.
+/// The flow-control window for content that a client sends, of one stream or of the connection (RFC 9113 §5.2). While content is
+/// consumed quickly, the window grows with the transfer rate, so that a long round trip does not slow the transfer.
 struct HTTP2ReceiveWindow: Hashable, Sendable {
-  /// The size in bytes. The bytes that the client may still send, the bytes on their way and the held bytes are together never
-  /// more.
+  /// The size in bytes: the upper limit for the sum of the bytes that the client may still send, the bytes on their way, and the
+  /// held bytes.
   private(set) var size: Int
   /// The content that has come and was not released yet, in bytes.
   private(set) var held = 0
@@ -28,7 +28,7 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
   mutating func restart() { arrived = 0 }
 
   /// Doubles the window at the end of a round trip in which at least two thirds of the window came. The window does not grow
-  /// while half of it is held, since more content would only be held, too.
+  /// while half of it is held, since further content would be held, too.
   /// - Returns: whether the window grew.
   mutating func grow(upTo limit: Int) -> Bool {
     guard arrived >= size / 3 * 2, held < size / 2 else { return false }
@@ -49,8 +49,8 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
   }
 }
 
-/// Decides when pawl sends a PING to measure the round trip: one at a time, only while content comes, and more rarely the longer
-/// no window has grown.
+/// Decides when pawl sends a PING to measure the round trip: one PING at a time, and only while content comes. After each round
+/// trip in which no window grew, the pause before the next PING is doubled, up to ``longest``.
 struct HTTP2RoundTrip: Hashable, Sendable {
   static let shortest: Int64 = 10_000_000, longest: Int64 = 200_000_000
 

@@ -109,7 +109,7 @@ extension HTTP2Session {
     if let slot = slot(of: stream) { streams[slot].noteInvalid() }
   }
 
-  /// Whether a request is delivered, now that all frames that came with it are known.
+  /// Decides whether to deliver a request, now that all frames that came with it are known.
   func isWorthTelling(_ request: HTTP2Request, _ slot: Int) -> Bool {
     let stream = streams[slot]
     guard stream.mayBeTold else {
@@ -174,7 +174,7 @@ extension HTTP2Session {
     watch.sentPing()
   }
 
-  /// Releases bytes of the request's content, and gives credit for as many back to the client.
+  /// Releases bytes of the request's content, and gives the client credit for the same number of bytes.
   package func consumed(_ count: Int, of stream: HTTP2StreamID) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     let held = streams[slot].window.held

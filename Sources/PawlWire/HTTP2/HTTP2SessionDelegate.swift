@@ -45,7 +45,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
   /// The request is complete.
   func session(_ session: HTTP2Session, endedContentOf stream: HTTP2StreamID, trailers: Fields)
   /// The end of the response is in the output of the current ``HTTP2Session/produce(into:atMost:)``. Comes before `closed`. If
-  /// the request still goes on, the delegate calls ``HTTP2Session/reset(_:_:)`` with `noError` here: earlier, the reset would
+  /// the request still goes on, the delegate calls ``HTTP2Session/reset(_:_:)`` with `noError` here. An earlier reset would
   /// overtake the content.
   func session(_ session: HTTP2Session, answered stream: HTTP2StreamID)
   /// The stream is gone; called for every stream that was delivered. `code`: the code of the reset by the client, by a protocol

@@ -7,12 +7,12 @@ package struct HTTP2Settings: Hashable, Sendable {
   package var trailers = ChunkLimits()
   /// The number of concurrent streams (SETTINGS_MAX_CONCURRENT_STREAMS).
   package var maxStreams = 128
-  /// The receive window of each stream at the start, in bytes.
+  /// The receive window of a new stream, in bytes.
   package var initialWindow = 1 << 20
-  /// The receive window of the connection at the start, in bytes: larger than a stream's, so that one upload that has to wait
-  /// does not stop the others.
+  /// The receive window of a new connection, in bytes: larger than a stream's, so that one upload that has to wait does not stop
+  /// the others.
   package var initialConnectionWindow = 4 << 20
-  /// The largest receive window, in bytes; no connection is promised more.
+  /// The largest receive window of a connection, in bytes.
   package var maxWindow = 16 << 20
   /// Whether the listener speaks TLS. `:scheme` `http` is then refused, as an absolute target of that scheme is in HTTP/1.1.
   package var isSecure = false
@@ -26,7 +26,7 @@ package struct HTTP2Settings: Hashable, Sendable {
   var maxBlock: Int { 4 * head.maxHead }
   /// The most field lines of one header block after decompression; beyond them the connection ends.
   var maxBlockFields: Int { 4 * head.maxFields }
-  /// The receive window of a stream at the start, at most `maxWindow`.
+  /// The receive window of a new stream, at most `maxWindow`.
   var streamWindow: Int { min(initialWindow, maxWindow) }
   var connectionWindow: Int { min(max(initialWindow, initialConnectionWindow), maxWindow) }
 }
@@ -58,7 +58,7 @@ package struct HTTP2FloodLimits: Hashable, Sendable {
   package init() {}
 }
 
-/// A rate: this many at once, and this many more each second.
+/// A rate: ``burst`` events at once, and ``perSecond`` further events each second.
 package struct HTTP2Rate: Hashable, Sendable {
   package var burst: Int
   package var perSecond: Int

@@ -3,8 +3,8 @@
 package struct ProxyHeader: Hashable, Sendable {
   /// The most bytes of a header of version 1, its line end included (section 2.1).
   package static let maxText = 107
-  /// The most bytes of a header of version 2 that pawl accepts: the 16 fixed bytes, and as many as these announce. Headers with
-  /// the client's certificate need some thousand bytes.
+  /// The most bytes of a header of version 2 that pawl accepts: the 16 fixed bytes, and the bytes whose number these give.
+  /// Headers with the client's certificate need some thousand bytes.
   package static let maxBinary = 16 + (8 << 10)
 
   /// An address of 4 or 16 bytes, in network order, and a port.

@@ -2,8 +2,8 @@
 seconds.
 
 Clients connect all the time, over HTTP/1.1 and HTTP/2, new connections and kept ones. The two files are renamed into
-place one after the
-other, in either order, with a pause between them; every tenth time they are written in place, in two halves.
+place one after the other, in either order, with a pause between them; every tenth time they are written in place, in
+two halves.
 """
 
 import hashlib

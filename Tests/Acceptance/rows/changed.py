@@ -1,12 +1,10 @@
 """Content that changes between two connections of the origin: 10,000 small cases, 0 mixed bodies.
 
 The length is kept or not; a byte changes before the break and others behind it, or only behind it; what tells the
-versions apart
-is an honest new tag, a weak tag, a date, nothing; a 206 starts elsewhere or has another total. Every such client sees a
-broken
-transfer; where nothing identifies the content and only bytes behind the break differ, the whole second body is right
-too. A strong tag
-that stays while the content changes is tried on bodies of 2 MiB and more, where an overlap is asked for again.
+versions apart is an honest new tag, a weak tag, a date, nothing; a 206 starts elsewhere or has another total. Every
+such client sees a broken transfer; where nothing identifies the content and only bytes behind the break differ, the
+whole second body is right too. A strong tag that stays while the content changes is tried on bodies of 2 MiB and more,
+where an overlap is asked for again.
 """
 
 import random

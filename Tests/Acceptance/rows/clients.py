@@ -1,8 +1,7 @@
 """Real clients through a cutting relay: complete, identical, and no more bytes sent again than against nginx.
 
 curl, wget, aria2, headless Chromium, Python requests, URLSession with the fields of three libraries; the origin behind
-pawl knows neither
-ranges nor validators, nginx serves the same file. Scripted raw clients: 0 bytes again.
+pawl knows neither ranges nor validators, nginx serves the same file. Scripted raw clients: 0 bytes again.
 """
 
 from harness import realclients

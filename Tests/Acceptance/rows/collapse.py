@@ -1,11 +1,9 @@
 """100 clients ask for a cold 200 MB body at once, at different speeds, with different ranges.
 
 One origin fetch, every byte right, RSS of the process under 100 MB. Where the origin has ranges, readers far ahead of
-the fill may
-have fetches of their own: how many requests there were, and what came twice, is reported. The body is fresh because its
-origin says so, by
-the age of its `Last-Modified`, by `default-ttl`; or it is not, and all but the first hold half of it and name the
-origin's strong tag, about which the origin may be asked.
+the fill may have fetches of their own: how many requests there were, and what came twice, is reported. The body is
+fresh because its origin says so, by the age of its `Last-Modified`, by `default-ttl`; or it is not, and all but the
+first hold half of it and name the origin's strong tag, about which the origin may be asked.
 """
 
 import random

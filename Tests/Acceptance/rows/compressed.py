@@ -2,10 +2,8 @@
 codings.
 
 Forms are complete, growing or cold when they are cut; pawl is killed (-9) in between, and content changes. Whatever
-comes together in the end is one
-version of the content: nothing is mixed. Nobody who goes on with a complete form that nothing happened to gets a 200.
-The CPU that compressing
-takes is reported.
+comes together in the end is one version of the content: nothing is mixed. Nobody who goes on with a complete form that
+nothing happened to gets a 200. The CPU that compressing takes is reported.
 """
 
 import random

@@ -2,8 +2,8 @@
 changed.
 
 Warm; after a restart; after kill -9; after expiry with resume-ttl = 0s and a re-fetch of the same bytes; the same after
-one byte changed
-at the origin; kill -9 with a byte changed between the synced extent and the client's offset. For four kinds of origin.
+one byte changed at the origin; kill -9 with a byte changed between the synced extent and the client's offset. For four
+kinds of origin.
 """
 
 import time

@@ -1,8 +1,8 @@
 """The client is cut exactly after its last byte, 1,000 times, in every interop version and tus.
 
 The origin saw one request each, and the client can fetch the origin's answer each time, and once more. The cut is a
-reset after the
-kernel's acknowledgement, a FIN, or a half-close; one in ten is a reset at once, which may take bytes along.
+reset after the kernel's acknowledgement, a FIN, or a half-close; one in ten is a reset at once, which may take bytes
+along.
 """
 
 import random

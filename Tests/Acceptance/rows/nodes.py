@@ -1,12 +1,10 @@
 """Two and three nodes whose bodies break 200 times each: equal bytes come whole, those that change are never mixed.
 
 What the nodes say of their bytes is a strong tag of each one's own, one strong tag, weak tags, dates or nothing; the
-body is kept or not. A break
-is at a random place of a random connection: reset, ended, silent, or the node is gone for a second and refuses. Where
-bytes change
-in the middle of a transfer, at the node that began it alone, the others still prove the rest, and it comes whole; where
-each node has the new
-version from a moment of its own on, every client sees one version whole, or a visible end.
+body is kept or not. A break is at a random place of a random connection: reset, ended, silent, or the node is gone for
+a second and refuses. Where bytes change in the middle of a transfer, at the node that began it alone, the others still
+prove the rest, and it comes whole; where each node has the new version from a moment of its own on, every client sees
+one version whole, or a visible end.
 """
 
 import random

@@ -1,8 +1,7 @@
 """The origin is down for 60 s under 200 completed uploads: all are delivered once after it returns.
 
 Meanwhile clients are told what their protocol has for it (503 with `?0` and the offset, or 423, each with Retry-After)
-and none sends
-a byte again; one in five goes away for good once its bytes are stored.
+and none sends a byte again; one in five goes away for good once its bytes are stored.
 """
 
 import random

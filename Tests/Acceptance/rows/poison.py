@@ -2,8 +2,7 @@
 would have got.
 
 Cold and warm URLs of an origin that takes offence: ranges, conditions, overrides, odd, oversize and unknown fields,
-answered with errors,
-redirects and other content that say how long they are fresh.
+answered with errors, redirects and other content that say how long they are fresh.
 """
 
 import collections

@@ -1,8 +1,7 @@
 """Origin with ranges and validators, reset 1 to 50 times a transfer at random offsets.
 
 500 downloads of 20 MB and one of 2 GB: every client sees one 200 and the right SHA-256; the body bytes that reach pawl
-are
-at most 1.02 x the size plus 4 KiB a reset. Every second transfer is one that pawl does not keep.
+are at most 1.02 x the size plus 4 KiB a reset. Every second transfer is one that pawl does not keep.
 """
 
 import random

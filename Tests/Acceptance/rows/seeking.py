@@ -2,10 +2,8 @@
 connection.
 
 aria2 -x4, axel -n4, lftp pget -n4, and headless Chromium that plays a video, once with its index in front (faststart)
-and once with it at the
-end, and jumps to five places. Each in turns without pawl and through it, cold each time; medians. The file has to be
-right; no byte is
-fetched twice beyond 2 %.
+and once with it at the end, and jumps to five places. Each in turns without pawl and through it, cold each time;
+medians. The file has to be right; no byte is fetched twice beyond 2 %.
 """
 
 import shutil

@@ -7,9 +7,8 @@ Counted are the conversations of the scripts below, as many as each runs by itse
 with a fixed seed);
 --quick runs at most 20 of each script.
 Left out are scripts that need another kind of server: an echo (lengths), external PSKs (psk_ke, psk_dhe_ke), no TLS 1.3
-at all (non-support),
-a capture of packets (minerva), post-quantum keys (mlkem, mldsa), authentication after the handshake
-(post-handshake-auth).
+at all (non-support), a capture of packets (minerva), post-quantum keys (mlkem, mldsa), authentication after the
+handshake (post-handshake-auth).
 """
 
 import collections

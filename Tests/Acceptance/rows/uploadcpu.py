@@ -1,10 +1,8 @@
 """CPU seconds for each GB received, synced and forwarded, and for each 1 MiB upload (reported).
 
 One worker each, pinned to one core, client and origin on the other; interleaved rounds, medians. pawl's uploads are
-RUFH version 6 with
-durability data and none, tus, and version 6 that is only received and synced; plain requests that it streams are there
-to compare.
-Deploy/compare holds uploads against other servers.
+RUFH version 6 with durability data and none, tus, and version 6 that is only received and synced; plain requests that
+it streams are there to compare. Deploy/compare holds uploads against other servers.
 """
 
 import os

@@ -2,9 +2,8 @@
 delivered.
 
 A real ext4 on a loop device is shut down without flushing its journal (needs root) while eight clients upload and pawl
-runs under a boot
-id of its own for each start; then fsck, mount, start. In every second round the origin is down, so that completed
-uploads wait.
+runs under a boot id of its own for each start; then fsck, mount, start. In every second round the origin is down, so
+that completed uploads wait.
 """
 
 import random

@@ -2,12 +2,10 @@
 meanwhile.
 
 At most once: every body at the origin at most once with the right SHA-256, exactly once but for those shown `unknown`,
-and those only
-where a kill fell between the last byte and the answer. Then 100 more with `delivery = at-least-once`: never none. No
-announced offset
-is ever taken back. Sizes are spread evenly over their logarithm (half are below 14 MB, a quarter above 53 MB): about 11
-GB and 4 GB;
-ten clients at a time, cuts at random bytes by resets, FINs, half-closes and connections that stay and are taken over.
+and those only where a kill fell between the last byte and the answer. Then 100 more with `delivery = at-least-once`:
+never none. No announced offset is ever taken back. Sizes are spread evenly over their logarithm (half are below 14 MB,
+a quarter above 53 MB): about 11 GB and 4 GB; ten clients at a time, cuts at random bytes by resets, FINs, half-closes
+and connections that stay and are taken over.
 """
 
 import random

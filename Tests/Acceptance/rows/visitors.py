@@ -2,8 +2,7 @@
 personal.
 
 With strong tags every resumption is a 206 and a body for everybody comes from its origin once; with weak tags, dates or
-nothing a resumption
-goes on by what the origin gives again. No byte of another visitor's personal body reaches anybody.
+nothing a resumption goes on by what the origin gives again. No byte of another visitor's personal body reaches anybody.
 """
 
 import random

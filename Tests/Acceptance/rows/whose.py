@@ -2,8 +2,8 @@
 for once.
 
 Three users and one without a name, told apart by a cookie, Authorization, a certificate, X-Api-Key or their address,
-ask at once and in turn for answers with
-each of 26 values of freshness, with and without validators, Vary, Set-Cookie, 304s and breaks.
+ask at once and in turn for answers with each of 26 values of freshness, with and without validators, Vary, Set-Cookie,
+304s and breaks.
 """
 
 from harness import whosejudge

@@ -1,12 +1,9 @@
 """The short way to a hit and the long way: whatever is stored, however it is asked for and whatever the settings have
-become, they answer the
-same but for Date, Age and identifiers.
+become, they answer the same but for Date, Age and identifiers.
 
 Each request goes out twice on one connection, the second time with a field that asks for nothing and yet is not plain
-(`TE`, an empty `Pragma`),
-which only the long way reads. AGREE=1000000 in the environment: so many pairs, however long that takes; without it as
-many as a few seconds allow.
-AGREE_SEED: another row of them.
+(`TE`, an empty `Pragma`), which only the long way reads. AGREE=1000000 in the environment: so many pairs, however long
+that takes; without it as many as a few seconds allow. AGREE_SEED: another row of them.
 """
 
 import os

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from harness.checks import CLEAR, check, only, same, true
+from harness.checks import CLEAR, Late, check, only, same, true
 from harness.client import get
 from harness.origin import Resource
 from harness.process import Pawl, binary, run_pawl
@@ -334,5 +334,5 @@ def demo(bench):
     try:
         code = process.wait(8)
     except subprocess.TimeoutExpired:
-        raise AssertionError("still running 8 s after Ctrl-C")
+        raise Late("still running 8 s after Ctrl-C")
     same(code, 0, "exit code after Ctrl-C")

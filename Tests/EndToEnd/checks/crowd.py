@@ -1,6 +1,5 @@
 """Many who ask for the same thing at the same time: who waits for whom, for how long, and whose fetch serves whom.
-Tests/Acceptance has the crowd of a
-hundred before a body of 200 MB (`collapse`).
+Tests/Acceptance has the crowd of a hundred before a body of 200 MB (`collapse`).
 """
 
 import threading

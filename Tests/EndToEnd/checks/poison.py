@@ -1,6 +1,6 @@
 """A poisoned URL: requests of one client with fields of its choice, and after each what a plain GET of another one
-gets; before an origin that takes
-offence (harness/touchy.py). `Tests/Acceptance/run poison` does the same a hundred thousand times.
+gets; before an origin that takes offence (harness/touchy.py). `Tests/Acceptance/run poison` does the same a hundred
+thousand times.
 """
 
 import collections

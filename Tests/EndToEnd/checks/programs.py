@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 from harness import certificates, programs, uploadclients
-from harness.checks import CLEAR, Skip, check, only, same, true
+from harness.checks import CLEAR, Skip, check, only, same, timely, true
 from harness.client import parse_address
 from harness.content import Content
 from harness.devtools import Chromium
@@ -46,7 +46,7 @@ def beside(bench, kind, ini, visit, page="/"):
             rows.append(visitor.seen)
     wrong = differences(*rows)
     true(not wrong, f"{len(wrong)} things are worse through pawl: " + " | ".join(wrong))
-    true(
+    timely(
         times[1] < times[0] + 10,
         f"the first byte of {page} comes after {times[1]:.1f} ms, without pawl after {times[0]:.1f}",
     )

@@ -305,8 +305,7 @@ OLD = "Sat, 01 Aug 2026 10:00:00 GMT"
 
 def two_codings(kind, vary=True, keeps=True, tag='"t"', date=None):
     """An origin of gzip and identity under one tag. static: gzip to whoever takes it, ranges too; bare: the same, and a
-    206 to If-Range has
-    the least it must have (RFC 9110, 15.3.7); filter: a range is never coded."""
+    206 to If-Range has the least it must have (RFC 9110, 15.3.7); filter: a range is never coded."""
 
     def play(request):
         coded = "gzip" in (request.get("Accept-Encoding") or "") and not (kind == "filter" and request.get("Range"))

@@ -1,9 +1,7 @@
 """Whose answer it is: three users and one without a name, told apart by a field that no rule knows, by cookies,
-`Authorization`, a certificate or
-their address (which the origin sees in `X-Forwarded-For`, and each forges), ask at once and in turn for answers with
-each value of
-harness/reuse.py's TABLE, with and without validators, `Vary`, `Set-Cookie`, 304s and breaks. `Tests/Acceptance/run
-whose` does the same at length.
+`Authorization`, a certificate or their address (which the origin sees in `X-Forwarded-For`, and each forges), ask at
+once and in turn for answers with each value of harness/reuse.py's TABLE, with and without validators, `Vary`,
+`Set-Cookie`, 304s and breaks. `Tests/Acceptance/run whose` does the same at length.
 """
 
 from harness import reuse, whosejudge

@@ -1,8 +1,7 @@
 """Checks: named functions, each given a folder and a stack of things to end; one line a check.
 
 A check runs over transports (transport.py): all four where nothing else is said. One that is about what only some of
-them can say is
-marked with those and the reason; a part of a check asks `bench.is_1_1`, `bench.scheme` or `bench.over`.
+them can say is marked with those and the reason; a part of a check asks `bench.is_1_1`, `bench.scheme` or `bench.over`.
 """
 
 import contextlib

@@ -1,6 +1,5 @@
 """An origin of many processes, each with one connection at a time: what it does for one client costs another nothing
-but the machine's time,
-and the clients of a check share no interpreter with it.
+but the machine's time, and the clients of a check share no interpreter with it.
 
 `/page...` is a page of four bytes that nobody may keep, `/large...` a body of SIZE bytes, `/active` tells how many
 requests it has in hand.

@@ -1,14 +1,11 @@
 """HTTP/2 that looks like a socket on which HTTP/1.1 is spoken, so that one check serves both.
 
 What a check writes is read as HTTP/1.1 requests, each of which becomes a stream (python h2); what comes back is given
-out as HTTP/1.1
-answers, in the order of the requests: interim HEADERS as 1xx heads, `content-length` as it came, DATA without one in
-chunks, trailers
-behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending early. What HTTP/2 cannot say
-(HTTP/1.0, bytes that
-are no request) is an error of the check, which has to declare it. `Upgrade: websocket` becomes an extended CONNECT (RFC
-8441), and its 2xx
-a 101. Windows are credited as the check reads, so that who does not read holds the sender back.
+out as HTTP/1.1 answers, in the order of the requests: interim HEADERS as 1xx heads, `content-length` as it came, DATA
+without one in chunks, trailers behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending
+early. What HTTP/2 cannot say (HTTP/1.0, bytes that are no request) is an error of the check, which has to declare it.
+`Upgrade: websocket` becomes an extended CONNECT (RFC 8441), and its 2xx a 101. Windows are credited as the check reads,
+so that who does not read holds the sender back.
 """
 
 import base64

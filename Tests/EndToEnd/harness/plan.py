@@ -1,10 +1,9 @@
 """Which checks a run without `--over` repeats over TLS and HTTP/2. The full matrix is `--over all`.
 
 Everything runs in clear, and checks that are not for HTTP/1.1 in clear run in any case. What is repeated here is what
-meets the wire most:
-the proxy, downloads cut and resumed, every version of uploads, tus, limits, real clients, the end of connections. What
-happens on
-disks is not. A check is chosen by its area, or by a tag: "every" (over each transport), "tls", "h2", "h2c".
+meets the wire most: the proxy, downloads cut and resumed, every version of uploads, tus, limits, real clients, the end
+of connections. What happens on disks is not. A check is chosen by its area, or by a tag: "every" (over each transport),
+"tls", "h2", "h2c".
 """
 
 EVERY = {"proxy", "ranges", "resume", "agree", "upload rows"}

@@ -471,8 +471,7 @@ def smaller(attempt, case, count=60):
 
 def run(address, origin, made, threads=4, most=40, forget=None, seconds=None):
     """Plays all: (how many were played, [(what, answer, case made small)], {cache's word for the last answer: count}).
-    Stops at `most` findings or
-    after `seconds`."""
+    Stops at `most` findings or after `seconds`."""
     lock, found, played, words, end = (
         threading.Lock(),
         [],

@@ -55,8 +55,7 @@ def ini(sections):
 
 def config(origin, pawl=None, listen=None, cache=None, upstream=None, site=None, extra=None, over="clear"):
     """A configuration for one upstream and one site, with port 0, logs in the folder, and little reserved space; its
-    listener is for the
-    transport `over`."""
+    listener is for the transport `over`."""
     from .transport import sections as sections_of
 
     keys, more = sections_of(over)

@@ -403,9 +403,8 @@ class NginxTLS(NginxFiles):
 # -- the examples ----------------------------------------------------------------------------------------------------
 def example(name, folder, urls, keeps_hosts=False, certificates=None):
     """The text of Config/NAME, with nothing replaced but what belongs to a machine: addresses, paths, hosts (unless
-    they are kept), the folder of
-    certificates, and the upstreams' URLs: `urls` is one for all, or {name of the upstream: URL}. What of these an
-    example leaves to the defaults is added."""
+    they are kept), the folder of certificates, and the upstreams' URLs: `urls` is one for all, or {name of the
+    upstream: URL}. What of these an example leaves to the defaults is added."""
     lines, section, seen = [], "", set()
     for line in (ROOT / "Config" / name).read_text().splitlines():
         section = line.strip("[]") if line.startswith("[") else section

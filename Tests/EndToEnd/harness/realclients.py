@@ -1,8 +1,7 @@
 """Real clients that download through a cutting relay and resume as they do by themselves.
 
 Each function downloads `url` over a transport into `folder` and returns the path of the file; it may start the client
-several times, as a
-user would.
+several times, as a user would.
 """
 
 import os
@@ -214,8 +213,7 @@ def swift_client():
 
 def swift_trust():
     """Environment in which programs that use URLSession trust the authority of the checks: Foundation has no word for
-    that on Linux, so
-    a few lines of C set it in the libcurl below."""
+    that on Linux, so a few lines of C set it in the libcurl below."""
     source, library = (
         ROOT / "Tests" / "EndToEnd" / "URLSessionClient" / "trust.c",
         ROOT / ".build" / "urlsession-trust.so",

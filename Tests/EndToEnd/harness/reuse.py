@@ -1,8 +1,6 @@
 """Whether an answer may be given to another request without asking the origin: pure functions of what the answer says,
-of who asked and who asks
-now, and of the settings. RFC 9111 sections 3, 3.5, 4, 4.1, 4.2 and 5.2.2, RFC 5861, RFC 9213, and what pawl adds to
-protect applications that
-say too little:
+of who asked and who asks now, and of the settings. RFC 9111 sections 3, 3.5, 4, 4.1, 4.2 and 5.2.2, RFC 5861, RFC 9213,
+and what pawl adds to protect applications that say too little:
 
 - an answer to a request with cookies that says neither `public` nor for how long it is fresh is for the same cookies
 only;
@@ -207,8 +205,7 @@ def may_open(answer, first, later, settings, is_minted):
 
 def must_share(answer, first, later, settings):
     """Whether a cache that does not give the answer to `later` is one that refuses everything: fresh, and nothing that
-    a cache may understand
-    more narrowly."""
+    a cache may understand more narrowly."""
     if may_reuse(answer, first, later, settings) is not None or lifetime(answer, settings) <= 0:
         return False
     said = answer.directives
@@ -218,10 +215,8 @@ def must_share(answer, first, later, settings):
 PAST, FUTURE = "Thu, 01 Jan 2026 00:00:00 GMT", "Fri, 01 Jan 2038 00:00:00 GMT"
 
 # What of an answer other users get unasked, by what tells users apart: a field that no rule knows (X-Api-Key), cookies,
-# Authorization; and
-# where it brings `Set-Cookie`, to requests that are told apart by no rule. On the left nothing else gives freshness, on
-# the right
-# `Last-Modified` of long ago or `default-ttl` does. s: shared, -: each gets his own.
+# Authorization; and where it brings `Set-Cookie`, to requests that are told apart by no rule. On the left nothing else
+# gives freshness, on the right `Last-Modified` of long ago or `default-ttl` does. s: shared, -: each gets his own.
 TABLE = """
                                                           |  by themselves                        |  with a heuristic or default-ttl
 value                                                     |  key  cookie  authorization  set-cookie  |  key  cookie  authorization  set-cookie

@@ -1,8 +1,7 @@
 """TLS over a socket, with both directions usable from threads of their own, as a plain socket's are.
 
 Python's ssl.SSLSocket is not meant for that before 3.13. Reads that end without a close_notify are a reset, as they
-have to be seen
-by one who must tell a whole body from a truncated one.
+have to be seen by one who must tell a whole body from a truncated one.
 """
 
 import fcntl
@@ -24,8 +23,7 @@ def unsent(raw):
 
 def leave(raw):
     """FIN, and soon the end. Closing with something unread, as tickets of a session or credit are, would be a reset,
-    which throws away
-    what the other side's kernel has not taken yet.
+    which throws away what the other side's kernel has not taken yet.
     """
     raw.shutdown(socket.SHUT_WR)
     threading.Thread(target=_leave, args=(raw,), daemon=True).start()

@@ -2,14 +2,11 @@
 as origins are.
 
 Each page has some tempers; one that is provoked answers with an error, a redirect or something else that says how long
-it is fresh, and marks
-it with `X-Poison`. Two kinds of answers are left out, since no cache can tell them from what it is there to keep, and
-neither nginx nor Varnish
-does: a 2xx, and a redirect, that differ by a field which ordinary clients send (User-Agent, Accept and its kin,
-Accept-Language, Referer, Origin,
-Cookie beside explicit freshness, Sec-*, DNT, Save-Data, Prefer) or which nobody knows, without a word of it in `Vary`.
-What says in whose
-name, for which host, URL or method a request is meant (OVERRIDES) is not among them: ordinary clients do not send it.
+it is fresh, and marks it with `X-Poison`. Two kinds of answers are left out, since no cache can tell them from what it
+is there to keep, and neither nginx nor Varnish does: a 2xx, and a redirect, that differ by a field which ordinary
+clients send (User-Agent, Accept and its kin, Accept-Language, Referer, Origin, Cookie beside explicit freshness, Sec-*,
+DNT, Save-Data, Prefer) or which nobody knows, without a word of it in `Vary`. What says in whose name, for which host,
+URL or method a request is meant (OVERRIDES) is not among them: ordinary clients do not send it.
 """
 
 import dataclasses

@@ -1,13 +1,10 @@
 """Real clients that upload through a cutting relay and resume as they do by themselves.
 
 Each function uploads `file` to `endpoint`; `trip.folder` is its own, and it may start the client several times, as a
-user would.
-Where the clients come from: tuspy, aiotus and resumable-upload from PyPI into .build/clients/venv (Deploy/test puts
-them there, PAWL_CLIENTS_PYTHON
-names another interpreter); tus-js-client from `npm install --prefix .build/clients tus-js-client@4 uppy@5`
-(PAWL_NODE_MODULES names another folder);
-programs of any other origin from the folder PAWL_UPLOAD_CLIENTS, each called as `PROGRAM ENDPOINT FILE FOLDER` until it
-ends with 0.
+user would. Where the clients come from: tuspy, aiotus and resumable-upload from PyPI into .build/clients/venv
+(Deploy/test puts them there, PAWL_CLIENTS_PYTHON names another interpreter); tus-js-client from `npm install --prefix
+.build/clients tus-js-client@4 uppy@5` (PAWL_NODE_MODULES names another folder); programs of any other origin from the
+folder PAWL_UPLOAD_CLIENTS, each called as `PROGRAM ENDPOINT FILE FOLDER` until it ends with 0.
 """
 
 import contextlib

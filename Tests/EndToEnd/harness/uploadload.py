@@ -2,10 +2,8 @@
 told.
 
 An `Upload` speaks one interop version (3 to 10) or tus in one way (`WAYS`), from its creation to the origin's answer.
-What the server
-does that it must not do is in `violations`; how it ended in `result`: answered, unknown, refused, stored (a part of a
-concatenation),
-gone, late.
+What the server does that it must not do is in `violations`; how it ended in `result`: answered, unknown, refused,
+stored (a part of a concatenation), gone, late.
 """
 
 import base64
@@ -114,6 +112,7 @@ class Wire(Client):
         """rst, settled (a reset after everything was acknowledged), fin; half leaves the socket to the caller.
 
         A close with unread interim answers resets, and takes along what was not acknowledged: so a fin settles, too.
+       
         """
         if how in ("settled", "fin"):
             self.settle()

@@ -1,12 +1,10 @@
 """An origin for uploads, in a process of its own: it hashes bodies as they come, writes down what it saw before it
 answers, and dies where it is told.
 
-What a request asks of it stands in its fields, which pawl carries through from the upload's creation:
-X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the
-first answer
-to a key only), X-Test-Pace (bytes read a second),
-X-Test-Answer (bytes of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over
-restarts).
+What a request asks of it stands in its fields, which pawl carries through from the upload's creation: X-Test-Key (the
+upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the first answer to
+a key only), X-Test-Pace (bytes read a second), X-Test-Answer (bytes of the answer's body beside its line), X-Test-Die
+(a stage below; once a key, remembered over restarts).
 """
 
 import dataclasses

@@ -1,6 +1,5 @@
 """A relay before pawl that cuts uploads: it counts body bytes on their way up, and notes what was asked and answered.
-TLS ends in it and
-begins anew.
+TLS ends in it and begins anew.
 """
 
 import socket
@@ -119,8 +118,7 @@ class Scanner:
 class UploadRelay:
     """`cuts`: a row of (bytes of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
     seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: bytes
-    a second, all
-    connections together."""
+    a second, all connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None, over="clear"):
         self.target, self.cuts, self.lose, self.rate, self.size = target, list(cuts), lose, rate, size

@@ -67,8 +67,7 @@ class Visitor:
 
     def ask(self, what, path, method="GET", fields=(), body=None, form=None, note="all"):
         """One request with the cookies of before, noted under `what`; the answer. `note`: "all"; "fresh", without dates
-        and tags of what was
-        just written; "head", without the body; "status" alone."""
+        and tags of what was just written; "head", without the body; "status" alone."""
         fields = tuple(fields)
         if form is not None:
             body = urllib.parse.urlencode(form).encode()

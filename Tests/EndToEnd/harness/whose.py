@@ -2,10 +2,8 @@
 who got what.
 
 A cell is a path of its own with one way of telling users apart, one value of freshness and so on. Three users and one
-without a name ask for
-it, at once or in turn. Every request carries a number (`X-Ask`), every answer names the user and the number it was made
-for; reuse.py says which
-of them others may have been given.
+without a name ask for it, at once or in turn. Every request carries a number (`X-Ask`), every answer names the user and
+the number it was made for; reuse.py says which of them others may have been given.
 """
 
 import base64
@@ -343,8 +341,7 @@ class People:
 
 def at_once(people, pages, cell_list, rng, width=40):
     """Per cell two ask together while the origin thinks, two more while its answer is on the way; what is the same for
-    all has been asked for
-    once before. {cell: what they got}"""
+    all has been asked for once before. {cell: what they got}"""
     results = {}
     for at in range(0, len(cell_list), width):
         batch = cell_list[at : at + width]

@@ -74,8 +74,7 @@ def serve(work, ask, answer):
 
 def run(count, rows, work, done):
     """`work(row)` for every row in one of `count` processes, and `done(row, result)` here as results come. A row that
-    ends its process
-    has failed, and another process goes on."""
+    ends its process has failed, and another process goes on."""
     rows, running = list(rows), {}
     while rows or running:
         while rows and len(running) < count:

@@ -48,7 +48,8 @@ extension HTTP1Connection: ResponseChannel {
     state.respond()
     clearDeadline()
     if hasContent, content.isEndUntold || !input.isEmpty {
-      // The rest of the request may be in the input, held back for an origin that responded before it had read the whole request.
+      // The rest of the request may be in the input. It was held back because the origin did not take it; then the origin
+      // responded before it had read the whole request.
       content.goOn()
       consumeInput()
     }

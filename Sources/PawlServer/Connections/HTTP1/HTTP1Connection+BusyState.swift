@@ -2,7 +2,7 @@ import PawlLoop
 import PawlWire
 
 /// The parts of ``BusyState`` as properties of the connection: while the connection has no busy state, they read as empty; the
-/// first write creates one.
+/// first write creates the busy state.
 extension HTTP1Connection {
   var request: IncomingRequest? {
     get { busy?.turn.request }
@@ -67,7 +67,7 @@ extension HTTP1Connection {
     _modify { yield &neededState.turn.owed }
   }
 
-  /// Encrypted bytes at the end of the answer that the kernel had not taken when they were last counted.
+  /// The number of encrypted bytes at the end of the answer that the kernel had not yet taken at the last count.
   var keptBytes: Int {
     get { busy?.turn.keptBytes ?? 0 }
     set { neededState.turn.keptBytes = newValue }

@@ -4,8 +4,8 @@ import PawlWire
 /// The end of the connection: after its answer, in a drain, because the client has gone, or visibly where an answer cannot be
 /// finished.
 extension HTTP1Connection {
-  /// Closes an idle connection at once; a busy one ends with its present answer (``decideWhetherItGoesOn()``). A request that has
-  /// arrived and was not read yet is still answered.
+  /// Closes an idle connection at once; a busy one ends after its present answer (``decideWhetherItGoesOn()``). A request that
+  /// has arrived and was not read yet is still answered.
   func drain() {
     if state.isWaiting { _ = readEarly() }
     if state.isWaiting { close() }
@@ -74,8 +74,8 @@ extension HTTP1Connection {
     pump()
   }
 
-  /// Makes this answer the connection's last if the server drains, or if more unwanted content of the request is to come than is
-  /// worth reading. Called before each head is written, because the head announces the end (`Connection: close`).
+  /// Makes this answer the connection's last if the server drains, or if the rest of the request's content is not worth reading
+  /// (``UnwantedContent``). Called before each head is written, because the head announces the end (`Connection: close`).
   func decideWhetherItGoesOn() {
     if connections.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
   }
@@ -85,8 +85,8 @@ extension HTTP1Connection {
       state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
   }
 
-  /// Sends FIN after the last answer, then for a limited time reads and drops what still comes (lingering close). Closes at once
-  /// if it is known that the client sends nothing more.
+  /// Sends FIN after the last answer, then for a limited time reads and drops what still comes (lingering close). If it is
+  /// known that the client sends nothing more, the connection is closed without lingering.
   func finishConnection() {
     if hasClientEnded || state.turn.isClientsLast && input.isEmpty && !stream.holdsUnread { return close() }
     stream.shutdownWrite()

@@ -246,7 +246,7 @@ extension HTTP1Connection {
     }
   }
 
-  /// Stops reading when enough has been dropped. The client has ``UnwantedContent/time`` more to read its answer, which a reset
+  /// Stops reading when enough has been dropped. The client then has ``UnwantedContent/time`` to read its answer, which a reset
   /// would destroy.
   private func stopsDraining() {
     stream.stopReading()

@@ -4,9 +4,10 @@ import PawlWire
 
 /// Writes the queued bytes and the content of the source to the socket.
 extension HTTP1Connection: BodyConsumer {
-  /// The most content bytes given to one socket in one turn of the loop if no other connection is ready; fewer if others are.
-  /// Sending 8 MiB of a file with `sendfile` takes a millisecond; one call takes a tenth less time than eight. Bytes that TLS
-  /// encrypts, or that are copied, take more time, so their limit is lower.
+  /// The most content bytes given to one socket in one turn of the loop if no other connection is ready. If others are ready,
+  /// the limit is lower. Sending 8 MiB of a file with `sendfile` takes a millisecond; one call takes a tenth less time than
+  /// eight calls of 1 MiB. Bytes that TLS encrypts, or that are copied, take more time than `sendfile`, so their limit is
+  /// lower.
   private static let turn = 8 << 20
   private static let turnCopied = 2 << 20
 
@@ -121,8 +122,8 @@ extension HTTP1Connection: BodyConsumer {
     unsentFile = .file(slice)
   }
 
-  /// Counts content bytes that are about to be queued. A source with more than the announced length is an error of pawl and ends
-  /// the body visibly.
+  /// Counts content bytes that are about to be queued. If a source has more bytes than announced, that is an error of pawl, and
+  /// the body ends visibly.
   /// - Returns: `false` if the source had too much.
   private func account(_ count: Int) -> Bool {
     if let fault = owed.take(count) {
@@ -177,7 +178,7 @@ extension HTTP1Connection: BodyConsumer {
 
   /// Gives the rest of a run back to its reader, since the file has changed or is too short; the reader gets the bytes from
   /// elsewhere. The rest of a begun chunk cannot be given back, because nothing else may follow the length in the chunk's header.
-  /// - Returns: whether there is more to send, if only the bytes before the visible end.
+  /// - Returns: whether there is more to send; this may be only the bytes that are queued before the visible end.
   private func giveBack(_ run: FileRun, _ why: String) -> Bool {
     unsentFile = nil
     if source == nil, let request,
@@ -203,7 +204,7 @@ extension HTTP1Connection: BodyConsumer {
     ChunkedWriter.appendLast(trailers: takesTrailers ? trailers : Fields(), into: &output)
   }
 
-  /// Whether the request accepts trailers. Other clients get no trailers (RFC 9110 §6.5.1).
+  /// Whether the request accepts trailers. If not, the client gets none (RFC 9110 §6.5.1).
   private var takesTrailers: Bool { request.map { Trailers.areTaken(by: $0.head.fields) } ?? false }
 
   /// Ends the answer once the socket has taken all that was queued.

@@ -28,8 +28,8 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
   @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
   private var hasDeadline = false
-  /// Whether messages are being parsed from the input. After an answer that is complete at once, ``awaitRequest()`` must then not
-  /// parse further messages itself.
+  /// Whether messages are being parsed from the input. If the answer to one of them is complete at once, ``awaitRequest()`` is
+  /// called during the parsing, and must not parse further messages itself.
   var isConsuming = false
   /// Whether ``pump()`` is running. An answer that begins within ``pump()`` must not call it again.
   var isPumping = false
@@ -66,8 +66,9 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - Deadlines
 
-  /// Sets the connection's deadline, for the head, the idle time, the body, sending or lingering, by phase. The connection moves
-  /// in the loop's queue only if the new deadline is earlier or the old one has passed, so that a busy connection costs nothing.
+  /// Sets the connection's deadline. The phase decides what the deadline limits: the head, the idle time, the body, sending or
+  /// lingering. The connection moves in the loop's queue only if the new deadline is earlier or the old one has passed, so that
+  /// a busy connection costs nothing.
   func setDeadline(after duration: Duration) {
     guard phase != .closed else { return }
     let due = connections.loop.now.advanced(by: duration)
@@ -94,7 +95,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   private func timeIsOver() {
     if keptBytes > 0, stream.bytesKept < keptBytes {
-      // The client takes the encrypted bytes, if slowly.
+      // The client takes the encrypted bytes, but slowly.
       keptBytes = stream.bytesKept
       return setDeadline(after: listener.settings.sendTimeout)
     }

@@ -75,7 +75,7 @@ struct HTTP1State {
   }
 
   private(set) var phase: Phase
-  /// Whether the client has sent FIN. The client may or may not still read.
+  /// Whether the client has sent FIN. Such a client may still read.
   private(set) var hasClientEnded = false
   var turn = Turn()
 

@@ -260,10 +260,10 @@ private struct HotAnswerSent {
   /// The range of the generated request identifier in the message; `nil`: the request had one.
   let newID: Range<Int>?
   let status: Int
-  /// The bytes of the body that are sent.
+  /// The range of the body that this answer contains.
   let bytes: Range<UInt64>
   let route: RouteSettings
-  /// The state of the connection from now on, if the answer is not sent completely or is the connection's last.
+  /// The state that the connection then gets, if the answer is not sent completely or is the connection's last.
   let turn: HTTP1State.Turn
 
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }

@@ -4,7 +4,7 @@ import PawlLoop
 extension LoopConnections {
   /// Relays bytes both ways between the client and the origin after a 101, until both have ended.
   /// - Parameters:
-  ///   - headCount: bytes of the 101 in `toClient`, which the log does not count.
+  ///   - headCount: the number of bytes in `toClient` that belong to the 101. The log does not count them.
   ///   - holding: an object that is kept alive until the tunnel has ended.
   func tunnel(
     from connection: HTTP1Connection, client: SocketStream, origin: SocketStream, toClient: [UInt8],

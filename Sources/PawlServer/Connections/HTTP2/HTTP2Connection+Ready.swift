@@ -4,7 +4,7 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// The hot path of HTTP/2, as ``HTTP1Connection/answerAtOnce(_:hasMore:known:)`` is that of HTTP/1.1: a plain GET of a small,
+/// The hot path of HTTP/2; that of HTTP/1.1 is ``HTTP1Connection/answerAtOnce(_:hasMore:known:)``. A plain GET of a small,
 /// fresh, complete body in memory is answered without an ``HTTP2Stream``, an ``IncomingRequest`` or an ``Exchange``. Any other
 /// request becomes an exchange, which gives the same answer.
 extension HTTP2Connection {
@@ -57,7 +57,7 @@ extension HTTP2Connection {
     expect(within: listener.settings.keepaliveTimeout)
   }
 
-  /// Cuts the answers on the hot path of which the client has taken nothing for `send-timeout`. Returns the time until the next
+  /// Cuts each answer on the hot path if for `send-timeout` the client has taken nothing of it. Returns the time until the next
   /// check; `nil` if no answer is being sent.
   func cutStuckReady(_ now: Monotonic) -> Duration? {
     guard session.readyCount > 0 else { return nil }
@@ -100,7 +100,8 @@ extension HTTP2Connection {
     readyRequests[index].until = .max
   }
 
-  /// Marks the answers whose last bytes were just produced: they are sent when all bytes produced so far are written.
+  /// Marks the answers whose last bytes were just produced: such an answer counts as sent once all bytes produced so far are
+  /// written.
   func noteAnsweredReady() {
     for index in readyRequests.indices where readyRequests[index].until == .max {
       readyRequests[index].until = produced
@@ -152,8 +153,8 @@ struct HTTP2ReadyRequest {
   /// The length of the body.
   let bytes: Int
   let began: Monotonic
-  /// The value of ``HTTP2Connection/written`` at which the whole answer is sent; `.max` while its end is being produced, `nil`
-  /// before.
+  /// The whole answer is sent when ``HTTP2Connection/written`` has reached this value; `.max` while the end of the answer is
+  /// being produced, `nil` before that.
   var until: UInt64?
 
   init(

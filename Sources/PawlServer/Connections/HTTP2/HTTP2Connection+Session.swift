@@ -10,8 +10,8 @@ extension HTTP2Connection: HTTP2SessionDelegate {
     arrived.append(stream)
   }
 
-  /// Whether content is kept even if the client has reset the stream. For an append to an upload it is, since all bytes that came
-  /// count, as over HTTP/1.1.
+  /// Whether content is kept even if the client has reset the stream. This is so for an append to an upload: all bytes that
+  /// came count, as over HTTP/1.1.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool {
     connections.dispatch.appends(request.head)
   }

@@ -2,9 +2,9 @@ import PawlLoop
 import PawlWire
 
 extension HTTP2Connection {
-  /// The most bytes written in one turn of the loop if no other connection is ready; fewer if others are.
+  /// The most bytes written in one turn of the loop if no other connection is ready. If others are ready, the limit is lower.
   private static let turn = 2 << 20
-  /// The most bytes produced for one write, which is many TLS records in one call. No more than this waits unsent in memory.
+  /// The most bytes produced for one write, so that one call sends many TLS records. No more than this waits unsent in memory.
   private static let writeSize = 128 << 10
 
   func streamWritable() { pump() }
@@ -61,7 +61,8 @@ extension HTTP2Connection {
     return true
   }
 
-  /// Writes the bytes from `start` and returns how many the socket took; `nil` when it is broken and the connection closed.
+  /// Writes the bytes from `start` and returns how many the socket took; `nil` when the socket is broken and the connection was
+  /// closed.
   private func write(_ bytes: [UInt8], from start: Int) -> Int? {
     var position = start
     while position < bytes.count {
@@ -87,7 +88,8 @@ extension HTTP2Connection {
     return position - start
   }
 
-  /// Marks the answers whose last bytes were just produced: they are sent when all bytes produced so far are written.
+  /// Marks the answers whose last bytes were just produced: such an answer counts as sent once all bytes produced so far are
+  /// written.
   private func noteAnswered() {
     if !readyRequests.isEmpty { noteAnsweredReady() }
     for index in unsentAnswers.indices.reversed() {

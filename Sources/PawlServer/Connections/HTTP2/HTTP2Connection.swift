@@ -48,8 +48,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// these bytes do not begin.
   var arrived: [HTTP2Stream] = []
   var activity = Activity.none
-  /// Bytes of request content in memory that exchanges have not taken yet. While there are such bytes, their credit is missing to
-  /// other streams of the connection.
+  /// Bytes of request content in memory that exchanges have not taken yet. While there are such bytes, other streams of the
+  /// connection cannot use their credit.
   var heldContent = 0
   private var lingering = Lingering(budget: HTTP2Connection.lingerBudget)
 
@@ -57,7 +57,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Produced bytes that the socket has not taken.
   var output: [UInt8] = []
   var outputSent = 0
-  /// Bytes since the beginning of the connection: those produced, and those that the socket has taken.
+  /// The numbers of bytes since the beginning of the connection: bytes that were produced, and bytes that the socket has taken.
   var produced: UInt64 = 0
   var written: UInt64 = 0
   /// Complete answers whose last bytes the socket has not taken, each with the value of ``written`` at which the answer is sent.
@@ -75,7 +75,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var hasServed = false
   /// The time since which the socket has taken none of the waiting bytes; `nil`: no bytes wait.
   var stuckSince: Monotonic?
-  /// The time at which an ending connection is closed in any case.
+  /// The time at which an ending connection is closed, even if bytes are still to be sent.
   var endBy: Monotonic?
 
   /// - Parameter received: bytes that were already read: on a connection without TLS, the HTTP/2 preface and what followed it.
@@ -128,8 +128,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     connections.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes, .wouldBlock: break
-    // After FIN a client can neither send requests nor give credit. No HTTP/2 client closes only its own direction, as an
-    // HTTP/1.1 client may.
+    // After FIN a client can neither send requests nor give credit. An HTTP/1.1 client may close only its own direction; an
+    // HTTP/2 client always closes both.
     case .end: clientBroke("closed")
     case .failed(let code): clientBroke(errorName(code))
     }

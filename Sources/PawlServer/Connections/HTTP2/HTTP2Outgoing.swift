@@ -89,7 +89,7 @@ final class HTTP2Outgoing {
     if owed.isPaid { lookAhead() }
   }
 
-  /// Asks the source for its end, so that the last bytes of a known length carry END_STREAM in the same frame.
+  /// Asks the source for its end, so that END_STREAM can be in the same frame as the last bytes, if the length is known.
   private func lookAhead() {
     switch source?.next(limit: 1) {
     case .end:
@@ -135,8 +135,8 @@ final class HTTP2Outgoing {
     }
   }
 
-  /// Reads bytes of a file; like `sendfile`, blocks if they are not in the page cache, but reads one frame at most. Returns how
-  /// many bytes were read; -1 if they cannot be read.
+  /// Reads bytes of a file, for one frame at most. Like `sendfile`, this blocks if the bytes are not in the page cache. Returns
+  /// how many bytes were read; -1 if they cannot be read.
   private static func read(_ run: FileRun, _ count: Int, into output: inout [UInt8]) -> Int {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: count))
@@ -164,7 +164,7 @@ final class HTTP2Outgoing {
 }
 
 extension HTTP2Outgoing.Offer {
-  /// The same offer for the session, without the reason of a failure.
+  /// The offer in the session's type, which has no reason for a failure.
   var plain: HTTP2Offer {
     switch self {
     case .bytes(let count, let isLast): .bytes(count, isLast: isLast)

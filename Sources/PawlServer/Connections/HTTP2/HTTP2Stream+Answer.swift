@@ -23,7 +23,8 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     }
     state.respond()
     stopTimingContent()
-    // The rest of the request may be in memory, held back for an origin that responded before it had read the whole request.
+    // The rest of the request may be in memory. It was held back because the origin did not take it; then the origin responded
+    // before it had read the whole request.
     isPaused = false
     passContent()
     var head = head

@@ -25,8 +25,9 @@ extension HTTP2Stream {
     connection?.heldContent += bytes.count
   }
 
-  /// Whether the last received byte may be passed on. When the announced length is reached, more bytes may still make the request
-  /// malformed (RFC 9113 §8.1.1), so the last byte waits for END_STREAM, which usually is in the same frame.
+  /// Whether the last received byte may be passed on. Even when the announced length is reached, further bytes may come, and
+  /// would make the request malformed (RFC 9113 §8.1.1). So the last byte waits for END_STREAM, which usually is in the same
+  /// frame.
   private var lastIsCertain: Bool {
     guard let contentLength, contentCount >= contentLength, !requestHasEnded else { return true }
     return connection?.session.hasEnded(id) == true

@@ -45,7 +45,7 @@ final class HTTP2Stream {
   /// The trailers, if the content has ended and its end is still to be passed to the exchange, after the held bytes.
   var untoldEnd: Fields?
   var meter = RateMeter()
-  /// Bytes of content received so far, and announced.
+  /// The numbers of content bytes: received so far, and announced.
   var contentCount: UInt64 = 0
   var contentLength: UInt64?
   /// Bytes of unwanted content that are still read and dropped.
@@ -133,7 +133,7 @@ final class HTTP2Stream {
     head.framing == .length(0) && !requestHasEnded && head.method != .connect
   }
 
-  /// Waits at most `header-timeout` for the end of such a request.
+  /// Waits at most `header-timeout` for the end of a request that announces no content.
   private func waitForEnd(of request: HTTP2Request) {
     guard let connection, case .request = arrival else { return }
     arrival = .unended(request)
@@ -159,7 +159,7 @@ final class HTTP2Stream {
     self.reply(reply)
   }
 
-  /// Refuses CONNECT for anything but a WebSocket (RFC 8441 §3, RFC 9110 §9.3.6).
+  /// Refuses a CONNECT that is not for a WebSocket (RFC 8441 §3, RFC 9110 §9.3.6).
   private func refuseConnect() {
     refuse(RequestRefusal(501, "This server offers no tunnels but WebSocket."))
   }

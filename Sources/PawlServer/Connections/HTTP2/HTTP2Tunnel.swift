@@ -4,11 +4,11 @@ import PawlLoop
 /// The client's side of a ``Tunnel`` over HTTP/2 (RFC 8441): the contents of the request and of the answer carry the bytes. The
 /// end of a direction is END_STREAM here and FIN at the origin. If one side breaks, the other is reset.
 final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
-  /// The most bytes that wait here for the client; at this limit the origin is no longer read.
+  /// The most bytes that wait here for the client; at this limit nothing more is read from the origin.
   static let highWater = 64 << 10
   private static let lowWater = 16 << 10
-  /// The time after which an origin that reads nothing is cut off. It counts when both directions have ended, and bytes of the
-  /// client are still to be sent.
+  /// The time after which an origin that reads nothing is cut off. This limit applies once both directions have ended, while
+  /// bytes of the client are still to be sent to the origin.
   static let restTime = Duration.seconds(60)
 
   weak var delegate: (any StreamDelegate)?

@@ -21,7 +21,7 @@ struct HTTP2TunnelState: Hashable {
   /// The direction to the client.
   enum Outgoing: CaseIterable {
     case flowing
-    /// The origin waits until the client has taken more.
+    /// Nothing is read from the origin until the client has taken enough of the waiting bytes.
     case full
     /// The origin has ended.
     case ended
@@ -51,13 +51,13 @@ struct HTTP2TunnelState: Hashable {
 
   // MARK: Towards the client
 
-  /// Notes that the limit of waiting bytes is reached.
+  /// Notes that the number of waiting bytes has reached its limit.
   mutating func fills() {
     if outgoing == .flowing { outgoing = .full }
   }
 
-  /// Notes that the client has taken enough bytes, so that the origin may send more.
-  /// - Returns: whether the origin had to wait (``Outgoing/full``), and now has to be told.
+  /// Notes that the client has taken enough of the waiting bytes, so that more may be read from the origin.
+  /// - Returns: whether reading from the origin was paused (``Outgoing/full``), and has to go on now.
   mutating func empties() -> Bool {
     guard outgoing == .full else { return false }
     outgoing = .flowing

@@ -12,7 +12,7 @@ final class CacheReader: BodySource {
     case body(UInt64, through: UInt64?)
   }
 
-  /// Whether the reader has waited once for a small body to come completely within the present turn of the loop.
+  /// Whether the reader has already waited one turn of the loop, in which a small body may come completely.
   private var hasWaitedForTurn = false
 
   private static let lookAgain = Duration.milliseconds(500)
@@ -24,7 +24,7 @@ final class CacheReader: BodySource {
   private let coordinator: FillCoordinator
   private var segments: ArraySlice<Segment>
   private let joined: Int
-  /// The offset below which bytes were already held when the reader came. Bytes below it count as sent from the cache.
+  /// The end of the bytes that were already held when the reader came. Bytes before it count as sent from the cache.
   private var heldBefore: UInt64 = 0
   private var isFinished = false
   private var patience: LoopTimer?
@@ -34,12 +34,14 @@ final class CacheReader: BodySource {
   /// The offset that was just read back and verified. The bytes there are sent without another check of the file. Otherwise a file that
   /// changes all the time would delay the client for ever.
   private var justChecked: UInt64?
-  /// The offset of the run of the file that the socket last gave back, and how many times in a row that happened at this offset.
+  /// The offset of the last file run that was given back (``takeBack(_:)``), and the number of times in a row that this happened at the
+  /// same offset.
   private var returned = (at: UInt64.max, count: 0)
   private var watch: FileWatch
-  /// The hash and the last bytes of what was sent from the memory window, because the body is not on disk.
+  /// A summary of the bytes that were sent from the memory window (the part of a streamed body that is in memory now). They are not on
+  /// disk, so they can be compared only with this summary.
   private var given: DeliveredMemory?
-  /// Fetches the rest for this reader alone, after the memory window has moved past its position.
+  /// Fetches the rest for this reader alone, after the memory window has moved past the reader's position.
   private var rest: OvertakenReaderFetch?
   weak var consumer: (any BodyConsumer)?
 
@@ -107,7 +109,7 @@ final class CacheReader: BodySource {
 
   /// Goes on with a request of its own, because the memory window has moved past this reader's position. The bytes that the reader lacks
   /// are no longer in memory, so they are fetched again for this reader alone.
-  /// - Returns: `false` if nothing could prove that the fetched bytes are the same.
+  /// - Returns: `false` if there is no way to prove that fetched bytes are the missing ones, or if the answer has several ranges.
   private func goesOnAlone(from start: UInt64, through end: UInt64?) -> Bool {
     guard segments.count == 1 else { return false }
     rest = OvertakenReaderFetch(
@@ -193,8 +195,8 @@ final class CacheReader: BodySource {
     return true
   }
 
-  /// Marks bytes as unverified, because they counted as held but could not be sent. No byte after their start counts as sent from the
-  /// cache.
+  /// Marks bytes as unverified, because they counted as held but could not be sent. From now on, no byte after their start counts as sent
+  /// from the cache.
   func distrust(_ left: Range<UInt64>) {
     body.distrust(left)
     guard left.lowerBound < heldBefore else { return }
@@ -218,14 +220,14 @@ final class CacheReader: BodySource {
   private func missing(at position: UInt64, through end: UInt64?) -> BodyPiece {
     if isSoon() { return .soon }
     let until = end ?? body.total ?? .max
-    // Register for the call back first, so that bytes which arrive from here on are not missed.
+    // Register for the callback first, so that bytes which arrive from here on are not missed.
     let waiting = wait(at: position)
     switch coordinator.need(
       position, through: until, held: body.known, joinedAt: joined, now: request.loop.loop.now)
     {
     case .wait: askAgainLater()
     case .fetch(let span):
-      // Lost bytes are accepted only if they match their recorded digest: any request may fetch them again.
+      // Bytes that replace lost ones are accepted only if they match the recorded digest. So any request may fetch lost bytes again.
       guard body.lostRun(at: span.lowerBound) != nil || Fill.mayGrow(response, by: request) else {
         return .failed(BodyEnd(party: .pawl, reason: "not-for-others"))
       }
@@ -240,8 +242,8 @@ final class CacheReader: BodySource {
     return waiting
   }
 
-  /// Waits, once per reader, for the next turn of the loop if a small body is being gathered. If the body comes at once, it is complete
-  /// by then, and its head and its content are sent together.
+  /// Waits, once per reader, for the next turn of the loop if a small body is being gathered. If all of the body comes within the present
+  /// turn, head and content are sent together.
   private func isSoon() -> Bool {
     guard !hasWaitedForTurn, body.isGathering else { return false }
     hasWaitedForTurn = true

@@ -53,8 +53,8 @@ extension DownloadExchange {
     channel.reply(Replies.preconditionFailed())
   }
 
-  /// Returns the comparison that the answer has to wait for; `nil`: none. There is one if the `If-Range` of a range request names the body
-  /// that the stored body replaces.
+  /// Returns the comparison that the answer has to wait for; `nil`: none. The answer to a range request has to wait if its `If-Range` names
+  /// the body that the stored body replaces, while the two bodies are compared.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
       stored.body.tagLimit(tag.opaque) == nil, !stored.body.isForm, stored.body.form(namedBy: tag.opaque) == nil,
@@ -64,16 +64,16 @@ extension DownloadExchange {
     return twin
   }
 
-  /// Asks the origin for the first missing bytes before the head promises them, if no fill is bringing them. If the origin has another
-  /// representation by now, the client can still get the new one. After the head was sent, the transfer could only be cut off. The same is
-  /// true if there is no space on disk for the missing bytes.
+  /// Asks the origin for the first missing bytes before a head is sent that promises them, if no fill is bringing them. The origin may have
+  /// another representation by now, or there may be no space on disk for the missing bytes. Before the head is sent, the client can still
+  /// get another answer; afterwards the transfer could only be cut off.
   /// - Returns: `true` if the answer waits, or the request was forwarded.
   private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
       FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total)
     else { return false }
-    // The origin's response to this request must not be stored with the bytes for other clients. So all wanted bytes have to be held, or
-    // on their way.
+    // The origin's response to this request must not be put together with stored bytes that other clients get. So all wanted bytes have to
+    // be held, or on their way.
     guard Fill.mayGrow(stored, by: request) || FillCoordinator.isAllComing(stored, wanted) else {
       hasConfirmed = true
       forwardUnstored()
@@ -96,8 +96,8 @@ extension DownloadExchange {
   }
 
   /// Whether bytes that this answer needs have already left the memory window and are not held. A body for which there is no space on disk
-  /// passes through memory one time only. This function registers a placeholder reader, so that the bytes which are left are kept for this
-  /// client.
+  /// passes through memory one time only. This function registers a placeholder reader, so that the bytes which are still in the window
+  /// stay there for this client.
   private func hasGoneBy(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard stored.body.isStreaming, request.head.method == .get else { return false }
     let ranges: [Range<UInt64>] =

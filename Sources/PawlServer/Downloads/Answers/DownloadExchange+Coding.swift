@@ -10,7 +10,7 @@ extension DownloadExchange {
     guard request.head.method == .get, fields.contains(.range) else { return }
     let held = HeldPart(fields)
     guard held.condition != .none else { return }
-    // Only bodies that the request selects count. Other variants say nothing about the bytes that this client may hold.
+    // Only bodies that this request selects are examined. Other variants say nothing about the bytes that this client may hold.
     let own = state.variants.allSelected(by: { values($0, asksIdentity: false) }, where: held.names)
     let identity = state.variants.allSelected(by: { values($0, asksIdentity: true) }, where: held.names)
     let others = identity.filter { stored in !own.contains { $0 === stored } }
@@ -24,7 +24,8 @@ extension DownloadExchange {
         held.condition, acceptsCodings: RangeCoding.acceptsCodings(fields), named: named)
       return
     }
-    // Before the route was set to ask for identity, the client got the coding that its own Accept-Encoding selected.
+    // The client may have got its part before the route was set to ask for identity. At that time it got the coding that its own
+    // Accept-Encoding selected.
     let wasCoded = named.contains { $0.coding != nil && $0.isOwn && !$0.isIdentity }
     request.rangeCoding = wasCoded || mayHoldForm(held, state) ? .unknown : .identity
   }
@@ -35,7 +36,8 @@ extension DownloadExchange {
       && request.head.fields.contains(.range) && RangeCoding.acceptsCodings(request.head.fields)
   }
 
-  /// Whether the client may hold a part of a form that pawl has compressed for it. A date does not identify such a form.
+  /// Whether the client may hold a part of a form that pawl has compressed for it. A date does not distinguish such a form from the
+  /// original.
   private func mayHoldForm(_ held: HeldPart, _ state: ResourceState) -> Bool {
     guard held.condition == .date, AnswerCoding.accepted(by: request) != nil else { return false }
     return state.responses.contains { stored in

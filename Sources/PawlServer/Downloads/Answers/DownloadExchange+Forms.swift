@@ -11,11 +11,12 @@ extension DownloadExchange {
     case kept(StoredResponse)
     /// Compressed for this client alone, while it is sent.
     case onItsWay(ContentCoding)
-    /// Not decided yet: the exchange serves again when the coded form can be used, or could not be made.
+    /// Not decided yet: the exchange decides again when the coded form can be used, or when making it has failed.
     case later
   }
 
-  /// The largest content, in bytes, for whose coded form the answer waits, if all of the content is held. Then the answer has a length.
+  /// The largest length, in bytes, of a content whose answer waits for the complete coded form, so that the answer has a length. The answer
+  /// waits only if all of the content is held.
   static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
@@ -63,8 +64,8 @@ extension DownloadExchange {
     case form(ContentCoding)
   }
 
-  /// Returns whether the client's tags name the stored response itself or a coded form of it. A coded form counts only if the client
-  /// accepts its coding, because a client that decodes the content while storing it counts other bytes.
+  /// Returns what the client's tags name: the stored response itself, or a coded form of it; `nil`: neither. A coded form counts only if
+  /// the client accepts its coding. A client that does not accept it has stored decoded content, and its ranges count decoded bytes.
   private func namedForm(of stored: StoredResponse) -> NamedForm? {
     let fields = request.head.fields
     var tags = request.match ?? []
@@ -118,7 +119,7 @@ extension DownloadExchange {
   }
 
   /// Lets the answer wait for a coded form that is being written: until a short form is complete, or until a form that was left unfinished
-  /// reaches the bytes that the client has. Only then it is proven that the form has the same bytes.
+  /// reaches the bytes that the client has. Only then it is proven that the form still has the bytes that the client holds.
   /// - Returns: whether the answer has to wait; it is then served again.
   private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
     let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.shortForm } ?? false

@@ -11,7 +11,7 @@ extension DownloadExchange {
     /// Serve the stale response, and ask the origin in the background; `nil`: another request asks already.
     case serveWhile((CollapsedFetch, [(FieldName, [UInt8])])?, StoredResponse)
     case waitForProof(TwinComparison, StoredResponse)
-    /// Ask the origin whether a response that was stored for other requests is also this request's.
+    /// Ask the origin whether a response that was stored for other requests is also the response to this one.
     case prove(StoredResponse)
     /// Wait for the response to a running request; `isPatient`: without a time limit.
     case join(CollapsedFetch, isPatient: Bool)
@@ -56,8 +56,8 @@ extension DownloadExchange {
     }
   }
 
-  /// The response that the origin has confirmed to this very client a moment ago. For another range of it the origin is not asked again. A
-  /// newer response is used instead (RFC 9111 §4), unless the request names the older one by its tag.
+  /// The response that the origin has confirmed to this very client a moment ago. If this client asks for another range of the response,
+  /// the origin is not asked again. A newer response is used instead (RFC 9111 §4), unless the request names the older one by its tag.
   private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
     guard asksForPart,
       let confirmed = state.confirmations.response(for: seeker, at: request.loop.loop.now),
@@ -120,7 +120,7 @@ extension DownloadExchange {
     case (.fetch(let renewal), _, _, _): lead(renewal, current, resource, &state)
     case (.forward(let reason), _, _, _): .forward(reason)
     case (.onlyIfCached, _, _, _): .onlyIfCached
-    // Each plan is made only if what it needs is there; these cases cannot come.
+    // In these cases a value is missing that the plan needs. Such plans are never made.
     case (.opened, _, _, _), (.prove, _, _, _), (.awaitProof, _, _, _), (.stored, nil, _, _),
       (.storedWhileValidating, nil, _, _),
       (.join, _, _, nil):
@@ -164,7 +164,8 @@ extension DownloadExchange {
   }
 
   /// Finds the stored response of which the client holds a part, and which it names by its tag. `resume-ttl` may allow the client to
-  /// continue it. If not, a running comparison has to show first that the new body is the same, or the origin has to be asked.
+  /// continue it. If not, a running comparison has to show first that the new body has the same bytes as the old one, or the origin has to
+  /// be asked.
   private func named(in state: ResourceState) -> Named? {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
@@ -241,7 +242,8 @@ extension DownloadExchange {
         (purpose, extra) = (.offer(offered), Offer.conditions(offered.map(\.head), beside: extra))
       }
     }
-    // If only range requests of the same client may join the running fetch, this fetch replaces it, because all requests may join this one.
+    // If only range requests of its own client may join the running fetch, this fetch replaces the running one, because all requests may
+    // join this fetch.
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
       isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
@@ -253,7 +255,7 @@ extension DownloadExchange {
     return .lead(fetch, extra)
   }
 
-  /// The responses that are stored for other requests and that the origin may confirm to this one.
+  /// The responses that are stored for other requests, and that the origin may confirm with a 304 for this request, too.
   private func offered(_ state: borrowing ResourceState) -> [StoredResponse] {
     guard !state.variants.isEmpty, !request.head.fields.contains(.ifRange) || request.rangeCoding.mayAskForRange else {
       return []

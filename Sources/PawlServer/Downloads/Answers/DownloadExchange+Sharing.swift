@@ -9,7 +9,8 @@ extension DownloadExchange {
   /// shared. If the last response under this key was shared, there is no limit.
   static let collapsePatience = Duration.seconds(5)
 
-  /// Whether this request may have `stored` as it is (RFC 9111 §4), or because it belongs to the download that brings `stored`.
+  /// Whether this request may have `stored`: because `stored` may be reused for it (RFC 9111 §4), or because the request belongs to the
+  /// download that brings `stored`.
   /// - Parameters:
   ///   - sharing: the request whose fetch brings the response; `nil` if no fetch runs, or that request is unknown.
   ///   - isEarly: whether this request waited for the head. Then it gets the body from its beginning, even if the length is unknown.
@@ -48,9 +49,9 @@ extension DownloadExchange {
     }
   }
 
-  /// Whether the client may continue `stored` by the rule of `resume-ttl`. It names the body by a tag that pawl made, which it can have
-  /// only from a response. A tag is no credential, so the origin decides about a request with a credential, unless the response is for
-  /// everybody. Cookies are compared by the caller.
+  /// Whether the client may continue `stored` by the rule of `resume-ttl`. The client names the body by a tag that pawl made, and can know
+  /// this tag only from a response. A tag is no credential, so the origin decides about a request with a credential, unless the response is
+  /// for everybody. Cookies are compared by the caller.
   func opensByTag(_ stored: StoredResponse) -> Bool {
     let fields = request.head.fields
     guard namesPart(of: stored),
@@ -61,12 +62,14 @@ extension DownloadExchange {
       && ResumeTTL.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
   }
 
-  /// Whether the request comes from the owner of the stored response: the value that `owner` names is there, and the same in both.
+  /// Whether the request comes from the owner of the stored response: both the request and the stored response have the value that `owner`
+  /// names, and the two values are equal.
   func isOfSameOwner(_ stored: StoredResponse) -> Bool {
     Owner.isSame(request, asWithCookies: stored.head.keyCookies)
   }
 
-  /// Whether `collapse = always` applies: the origin says nothing about reuse, and neither request shows a credential or other cookies.
+  /// Whether `collapse = always` applies: the origin says nothing about reuse, neither request shows a credential, and both show the same
+  /// cookies.
   private func collapsesAlways(_ stored: StoredResponse, _ asker: Asker) -> Bool {
     let control = CacheControl(request.head.fields)
     return request.route.collapsesAlways && stored.head.saysNothingOfReuse && !asker.hasCredential

@@ -19,14 +19,14 @@ final class DownloadExchange: Exchange {
   let downloads: LoopDownloads
   let resource: Resource?
   @exclusivity(unchecked) private(set) var state = DownloadState.deciding
-  /// Asks the origin whether a response that is kept for one user is also this user's. `nil` until that is asked.
+  /// Asks the origin whether a response that is kept for one user is also the response for this user. `nil` until the origin is asked.
   private(set) var resumption: PrivateResumption?
   @exclusivity(unchecked) private var patience = Patience.unlimited
   var isOutOfPatience: Bool { patience.isOver }
   /// Ends the wait for responses to other requests. One timer for all fetches that this exchange joins.
   var collapseTimer: LoopTimer?
   @exclusivity(unchecked) var collapsing = Collapsing.mayWait
-  /// A placeholder for the reader that will send the content. A fill without readers might pause.
+  /// A placeholder for the reader that will send the content. Without any reader the fill might pause.
   private(set) var keeper: CacheReader?
   var served = Served(arrival: nil, isCollapsed: false)
 
@@ -66,7 +66,7 @@ final class DownloadExchange: Exchange {
   /// Whether the answer is still undecided.
   var isUnanswered: Bool { state.isOpen && !channel.hasResponded }
 
-  /// Changes the state. Ends the timer and the wait that belong to the present state only.
+  /// Changes the state. First ends the timer and the wait that belong to the old state.
   func enter(_ next: DownloadState) {
     if case .waiting(let wait, let stored, let timer) = state {
       timer?.close()
@@ -151,7 +151,7 @@ final class DownloadExchange: Exchange {
   }
 
   /// Waits until it is decided whether `stored` is the body that the client's tag names.
-  /// - Parameter isOurs: whether `stored` answers this request with either outcome; otherwise the resource is looked up again.
+  /// - Parameter isOurs: whether `stored` answers this request, whatever the outcome is; otherwise the resource is looked up again.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
     // The body that is being compared is needed for this request, too, so a placeholder reader is registered for it.
@@ -186,7 +186,7 @@ final class DownloadExchange: Exchange {
     patience.begin {
       let timer = request.loop.loop.makeTimer { [weak self] in
         guard let self else { return }
-        // In every state: from now on the exchange neither asks the origin for a part nor gives one.
+        // This applies in every state: from now on the exchange asks the origin for no part, and sends the client no part.
         self.patience.end()
         if self.state.hears(.patienceIsOver) { self.lookForWhole() }
       }

@@ -28,13 +28,13 @@ enum DownloadState {
   case leading(CollapsedFetch)
   /// The exchange waits for the fetch of another exchange.
   case joined(CollapsedFetch)
-  /// A ``PrivateResumption`` finds out whether a response that is kept for one user is also this user's.
+  /// A ``PrivateResumption`` finds out whether a response that is kept for one user is also the response for this user.
   case resuming
   /// The exchange waits as ``Wait`` says. The timer, if there is one, limits this wait only.
   case waiting(for: Wait, of: StoredResponse, LoopTimer?)
   /// The request was forwarded to the origin as it is.
   case forwarded(ForwardExchange)
-  /// The client has its response, or has left. A forwarded request may still receive its content.
+  /// The client has its response, or has left. The content of a forwarded request may still be on its way to the origin.
   case over(ForwardExchange?)
 
   /// The cases without their values.

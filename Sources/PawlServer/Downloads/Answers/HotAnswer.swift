@@ -5,16 +5,16 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The answer that a stored response gives to requests without special fields, without the fields that change every second. ``AnswerPlan``,
-/// ``AnswerShape`` and ``StoredAnswer`` decide it, as for all other requests; this class remembers their decision. Belongs to one route,
-/// because the decision depends on the route's settings.
+/// The answer that a stored response gives to requests without special fields. The fields that change every second are added when it is
+/// sent. ``AnswerPlan``, ``AnswerShape`` and ``StoredAnswer`` decide it, as for all other requests; this class remembers their decision.
+/// Belongs to one route, because the decision depends on the route's settings.
 final class HotAnswer: Sendable {
   /// The head of a 200 with its length, without the empty line at its end.
   let head: [UInt8]
   /// The head of a 206, without the fields that say which part it is and how long it is.
   let partHead: [UInt8]
-  /// The tag that the answer shows, with its quotes, if a client with this tag in `If-Range` gets any range that it asks for; otherwise
-  /// empty.
+  /// The tag that the answer shows, with its quotes. Empty if a client with this tag in `If-Range` does not get every range that it asks
+  /// for.
   private let tag: [UInt8]
   /// The length of the body, in bytes.
   let total: UInt64
@@ -32,8 +32,8 @@ final class HotAnswer: Sendable {
   let hasDate: Bool
   /// The head of a 200 for HTTP/2; `nil` until it is needed.
   private let headOfHTTP2 = Locked<HTTP2FixedHead?>(nil)
-  /// ``RouteSettings/serial`` of the route. The address of the settings would not identify them: after a reload other settings may be
-  /// there.
+  /// ``RouteSettings/serial`` of the route. The address of the settings would not identify them: after a reload other settings may be at
+  /// the same address.
   private let route: Int
 
   private init(_ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow)
@@ -64,8 +64,8 @@ final class HotAnswer: Sendable {
     return made
   }
 
-  /// Decides the answer with all of a body that is about to be complete, for requests without a range. `nil` as for ``of(_:_:now:)``, and
-  /// for every status but 200: then only the full lookup decides.
+  /// Decides the complete answer from a body that will be complete in a moment, for requests without a range. `nil` if the answer depends
+  /// on more than the URL, or its status is not 200: then the full lookup decides.
   static func whole(
     of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (head: [UInt8], window: FreshWindow, isCodable: Bool, mayBeLearnt: Bool)? {
@@ -136,8 +136,8 @@ final class HotAnswer: Sendable {
       && decided([(.range, Array("bytes=0-0".utf8))], stored, route, now)?.shape == part
   }
 
-  /// Whether a range request with this tag in `If-Range` gets any range that it asks for. The test asks for the last byte, because a tag
-  /// that is proven only up to some offset gives the complete content there.
+  /// Whether a range request with this tag in `If-Range` gets any range that it asks for. The test asks for the last byte: if the tag is
+  /// proven only up to some offset, a range after that offset is answered with the complete content.
   private static func givesAnyPart(
     of stored: StoredResponse, _ total: UInt64, by tag: EntityTag, _ route: RouteSettings, _ now: Int64
   ) -> Bool {
@@ -149,7 +149,7 @@ final class HotAnswer: Sendable {
     return answer?.shape == ByteRange(first: total - 1, last: total - 1).map(AnswerShape.part) && answer?.shown == tag
   }
 
-  /// Decides for a GET with these fields only. `nil` if the stored response alone does not answer it.
+  /// Decides the answer to a GET that has only these fields. `nil` if the stored response alone does not answer it.
   private static func decided(
     _ lines: [(FieldName, [UInt8])], _ stored: StoredResponse, _ route: RouteSettings, _ now: Int64
   ) -> (shape: AnswerShape, shown: EntityTag?)? {

@@ -18,7 +18,7 @@ struct HotResponse {
 struct LookedUp {
   let route: RouteSettings
   var resource: Resource?
-  /// Whether a record in a pack is the answer, decided when the body was stored (``PackRoom/hit``). Then nothing else is looked up.
+  /// Whether a record in a pack (``PackRoom/hit``) is the answer. Its head was made when the body was stored, so nothing else is looked up.
   var isRecord = false
 }
 
@@ -85,7 +85,7 @@ extension LoopServices {
 // MARK: - Answers in packs
 
 extension HotAnswer {
-  /// The version of what a pack keeps of an answer. It has to be increased when the decision or the format changes.
+  /// The version of the data that a pack keeps of an answer. It has to be increased when the decision or the format changes.
   static let version = 2
 
   private static let forEverybody: UInt64 = 1, codable: UInt64 = 2, learnable: UInt64 = 4, dated: UInt64 = 8

@@ -3,15 +3,15 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// Fetches the rest of a streamed body for one reader, after the memory window has moved past its position. It sends a request of its own,
-/// and reads at the reader's pace. New bytes count only after bytes that are proven to be those that the reader was given.
+/// Fetches the rest of a streamed body for one reader, after the memory window has moved past the reader's position. It sends a request of
+/// its own, and reads at the reader's pace. New bytes are used only if they are proven to continue the bytes that the reader was given.
 final class OvertakenReaderFetch: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
 
   private var fetch: OriginFetch?
   private let body: StoredBody
-  /// The hash and the last bytes of what the reader was given from memory. The bytes before that are in the body's file.
+  /// A summary of the bytes that the reader was given from memory. All earlier bytes are in the body's file.
   private var given: DeliveredMemory?
   private var queue = ChunkQueue()
   private var end: BodyPiece?
@@ -20,9 +20,9 @@ final class OvertakenReaderFetch: FetchBodySink {
   /// - Parameters:
   ///   - position: the offset at which the reader goes on.
   ///   - end: the exclusive end of what the reader needs; `nil`: the end of the body.
-  ///   - given: what is remembered of the bytes that the reader was given from memory, up to `position`.
+  ///   - given: the summary of the bytes that the reader was given from memory, up to `position`.
   ///   - ready: called when there is more to take.
-  /// - Returns: `nil` if nothing could prove that the bytes which come are the right ones.
+  /// - Returns: `nil` if there is no way to prove that fetched bytes are the missing ones.
   init?(
     _ response: StoredResponse, from position: UInt64, through end: UInt64?, given: DeliveredMemory?,
     identity: RepresentationIdentity, refusesRanges: Bool, for request: IncomingRequest, ready: @escaping () -> Void
@@ -33,7 +33,7 @@ final class OvertakenReaderFetch: FetchBodySink {
       held: position, attemptLimit: request.route.resumeAttempts,
       replayFactor: UInt64(max(0, request.route.replayLimit)))
     progress.originRefusesRanges = refusesRanges
-    // Bytes after the end of the file, and before the start of `given`, were given to another reader, so they cannot be compared.
+    // Bytes between the end of the file and the start of `given` were given to other readers only, so they cannot be compared.
     let isComparable = given?.start ?? position <= response.body.held.prefix
     let start = isComparable ? 0 : given?.start ?? position
     let decision = decideResume(held: position, spanStart: start, identity: identity, progress: progress)

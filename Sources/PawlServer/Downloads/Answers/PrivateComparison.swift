@@ -21,7 +21,7 @@ final class PrivateComparison: DownloadJob {
   /// The coordinators of both bodies, where the comparison is registered as a reader. So neither body is evicted and neither fill pauses.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
-  /// The number of bytes from the start that are equal.
+  /// The number of bytes, from the start of both bodies, that were found equal.
   private(set) var compared: UInt64 = 0
   /// Whether the outcome is of use even after the client has left.
   private let goesOnAlone: Bool
@@ -56,7 +56,7 @@ final class PrivateComparison: DownloadJob {
   func clientLeft() {
     progressed = nil
     guard state == .comparing, !goesOnAlone else { return }
-    // The client may have left after the last byte.
+    // The client may have left after the last byte; then the bodies are equal.
     decide(compared == kept.body.total && compared == new.body.total ? .equal : .different)
   }
 
@@ -70,7 +70,7 @@ final class PrivateComparison: DownloadJob {
     if a.failure != nil || b.failure != nil || a.isStreaming || b.isStreaming { return decide(.different) }
     if compared == a.total {
       if b.total == compared { return decide(.equal) }
-      // The new body must not be longer.
+      // The new body must not be longer than the kept one.
       return b.held.contiguousEnd(from: compared) > compared ? decide(.different) : wait(for: new)
     }
     switch a.availability(at: compared) {
@@ -95,7 +95,7 @@ final class PrivateComparison: DownloadJob {
     }
   }
 
-  /// Counts the bytes from the start of the range that are equal in both bodies. Blocking, in the pool.
+  /// Counts the equal bytes of both bodies, from the start of the range to the first difference. Blocking, in the pool.
   private static func countEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> UInt64 {
     let count = Int(range.upperBound - range.lowerBound)
     var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
@@ -112,7 +112,7 @@ final class PrivateComparison: DownloadJob {
     progressed?()
   }
 
-  /// Waits until there is more of a body. A fill that has ended without the rest proves nothing beyond what was compared.
+  /// Waits until more bytes of a body have come. If its fill has ended without the rest, only the compared bytes are proven.
   private func wait(for response: StoredResponse) {
     guard FillCoordinator.isFilling(response) || response.body.isComplete else {
       return decide(response === kept && compared > 0 ? .covered : .different)

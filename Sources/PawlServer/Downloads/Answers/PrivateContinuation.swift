@@ -7,7 +7,7 @@ import PawlLoop
 /// last client has left, or pawl was restarted. The origin is asked with this request's own cookies and credentials. The body grows if the
 /// origin gives the same bytes; otherwise it stays as it is.
 extension DownloadExchange {
-  /// Serves a private body to a request that may have it without a question to the origin, and has its rest fetched.
+  /// Serves a private body, and has its rest fetched. The request may have the held bytes before the origin is asked.
   /// - Parameter asker: the credentials, cookies and other values by which the request is recognised.
   func open(_ stored: StoredResponse, for asker: PrivateOwner) {
     if stored.body.isComplete || FillCoordinator.isFilling(stored) { return serveOpened(stored) }
@@ -29,8 +29,8 @@ extension DownloadExchange {
     }
   }
 
-  /// Serves a private body whose owner cannot be recognised, to a request that shows the same as the owner's request. No byte is sent
-  /// before the origin has given the same bytes to this very request. The origin's new bytes then continue the body, but every other
+  /// Serves a private body whose owner cannot be recognised, to a request that shows the same values as the owner's request. No byte is
+  /// sent before the origin has given the same bytes to this very request. The origin's new bytes then continue the body, but every other
   /// request needs such a proof, too.
   func openOnceProven(_ stored: StoredResponse, for asker: PrivateOwner) {
     let (shape, isThere) = (shape(of: stored), stored.body.isComplete || FillCoordinator.isFilling(stored))
@@ -69,8 +69,8 @@ extension DownloadExchange {
   }
 
   /// Asks the origin to continue a private body.
-  /// - Parameter then: called once, unless the client leaves before: whether the origin has given the same bytes; `nil` if it takes longer
-  ///   than ``patience``.
+  /// - Parameter then: called once, unless the client leaves first. `isProven`: whether the origin has given the same bytes; `nil`: it
+  ///   takes longer than ``patience``.
   /// - Returns: `false` if no fill was begun.
   private func goOn(with stored: StoredResponse, then: @escaping (_ isProven: Bool?) -> Void) -> Bool {
     guard !CacheControl(request.head.fields).onlyIfCached else { return false }
@@ -101,8 +101,8 @@ extension Fill {
   /// tag, the fill asks for a range that is tied to this tag. Otherwise it asks for the complete body, which is compared with the held
   /// bytes.
   /// - Parameter confirmed: called once, if the fill was begun. ``Confirmation/same``: all held bytes have come again, or the origin has
-  ///   sent their end again in a range that it ties to its strong tag. Any other value: neither has happened.
-  /// - Returns: `false` if nothing could prove the bytes that come, or if another fill brings them.
+  ///   sent the last of them again, in a range that it ties to its strong tag. Any other value: neither has happened.
+  /// - Returns: `false` if the body cannot be continued, or if another fill brings the rest.
   static func goOn(
     with response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads, confirmed: @escaping (Confirmation) -> Void

@@ -48,7 +48,7 @@ extension DownloadExchange {
 /// Asks the origin about a kept private body, which a request names by its tag. The body was kept for another user, for other cookies, or
 /// for a user that cannot be recognised; so the origin is asked with the request's own cookies and credentials. If the origin proves that
 /// the bytes are the same, the client gets the rest from the held bytes. Otherwise it gets the origin's complete response, which is judged
-/// and kept like any other. Lives on the exchange's loop.
+/// and kept like any other response. Lives on the exchange's loop.
 final class PrivateResumption: FetchHeadSink {
   private weak var exchange: DownloadExchange?
   private let request: IncomingRequest
@@ -128,7 +128,7 @@ final class PrivateResumption: FetchHeadSink {
     exchange?.fetchFailed(failure)
   }
 
-  /// Serves the kept body, because a 304 with its strong tag has confirmed to this very request that these are its bytes.
+  /// Serves the kept body, because the origin has confirmed it to this very request, with a 304 that has the strong tag of the body.
   private func proven(by answer: ResponseHead) {
     let now = loop.loop.wallSeconds
     let asked = now - (loop.loop.now - began).wholeNanoseconds / 1_000_000_000
@@ -141,7 +141,8 @@ final class PrivateResumption: FetchHeadSink {
       Served(arrival: .validated, isCollapsed: false, setCookies: answer.fields.all(.setCookie)))
   }
 
-  /// Lets this asker have the kept body without a question to the origin from now on, if a 200 with this head might be kept for the asker.
+  /// Lets the asker have the kept body from now on, without asking the origin again. This requires that a 200 with this head could be kept
+  /// for the asker.
   /// - Parameter said: all fields of the response; `head` lacks those that are not stored.
   private func grant(_ head: StoredHead, saying said: Fields) {
     var whole = ResponseHead(status: head.status, fields: head.fields)
@@ -190,8 +191,9 @@ final class PrivateResumption: FetchHeadSink {
     loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
   }
 
-  /// Gives the client's tag to the new body, whose beginning equals all that is held of the kept body. The tag then names the bytes that
-  /// were compared. If the origin gave both bodies the same strong tag, the client's tag names as many bytes as before.
+  /// Gives the client's tag to the new body, whose beginning equals all that is held of the kept body. The tag then names only the bytes
+  /// that were compared. If the origin gave both bodies the same strong tag, the client's tag names as many bytes of the new body as of the
+  /// kept one.
   private func name(_ new: StoredResponse) {
     if kept.personal == nil { return takePlace(new) }
     guard case .tag(let tag)? = IfRange(request.head.fields), let limit = kept.body.tagLimit(tag.opaque),
@@ -203,8 +205,8 @@ final class PrivateResumption: FetchHeadSink {
   }
 
   /// Gives the tags of the kept body to the new one, if the kept body is not private and so was found by its URL. If no client was given
-  /// more of the kept body than was compared, the new body replaces it. A client that gets the rest from the new body comes back with a tag
-  /// of the kept body.
+  /// more of the kept body than was compared, the new body replaces it. The tags are needed because a client that gets the rest from the
+  /// new body may ask again with a tag of the kept body.
   private func takePlace(_ new: StoredResponse) {
     guard let compared = comparison?.compared else { return }
     let reach = kept.body.reach(compared)

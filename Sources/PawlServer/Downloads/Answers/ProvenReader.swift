@@ -1,7 +1,8 @@
 import PawlHTTP
 
-/// A reader of a part of a kept body, for a client for which the body is still being compared. No byte is sent before the origin has given
-/// the same byte to this very request. If the two bodies differ, the response is cut off there.
+/// Reads a part of a kept body while the body is still being compared with the one that the origin gives to this client. No byte is sent
+/// before the origin has given the same byte to this very request. If the two bodies differ, the response is cut off before the first
+/// different byte.
 final class ProvenReader: BodySource {
   private let reader: CacheReader
   private let comparison: PrivateComparison

@@ -110,10 +110,10 @@ struct StoredAnswer {
     return ResponseHead(status: status, fields: fields)
   }
 
-  /// Whether other requests may get this response compressed.
+  /// Whether other requests may get this response in another coding.
   private var isCodable: Bool {
     guard request.route.compression != nil, !stored.body.isForm else { return false }
-    // The origin has coded this response for one request; other requests get it as it is.
+    // The origin coded this response. If the origin was asked for identity, all requests get the response as it is.
     if stored.head.coding != nil { return !stored.head.isOfIdentityRequests }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     return AnswerCoding.depends(head, length: stored.body.total, on: request)

@@ -79,7 +79,8 @@ struct ColdRange {
     return ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
   }
 
-  /// Whether the client's `If-Range` holds for the origin's response, which came to a request without it (RFC 9110 §13.1.5).
+  /// Whether the client's `If-Range` holds for the origin's response, though the request to the origin had no `If-Range` (RFC 9110
+  /// §13.1.5).
   /// - Parameter now: wall clock, seconds since 1970.
   static func ifRangeHolds(_ asked: Fields, for answer: ResponseHead, now: Int64) -> Bool {
     IfRange(asked)?.holds(for: Validators(answer.fields, receivedAt: now)) ?? true

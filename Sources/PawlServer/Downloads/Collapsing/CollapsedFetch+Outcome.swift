@@ -30,7 +30,7 @@ extension CollapsedFetch {
     case failed(OriginFailure)
   }
 
-  /// How a stored response came to be current.
+  /// How a stored response became current.
   enum Arrival: Sendable {
     case fetched(status: Int, why: CacheStatus.ForwardReason)
     case validated, staleOnError

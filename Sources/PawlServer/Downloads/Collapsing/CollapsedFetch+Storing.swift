@@ -58,8 +58,8 @@ extension CollapsedFetch {
   }
 
   /// Puts the response into the resource, and begins to compare its body with the body that it replaces.
-  /// - Returns: the stored response, and whether a newer response was stored first. If so, the returned response is only for the requests
-  ///   that had already asked (RFC 9111 §4).
+  /// - Returns: the stored response, and whether a newer response was stored first. If so, the returned response is only for requests that
+  ///   came before the newer response was stored (RFC 9111 §4).
   private func publish(
     _ head: ResponseHead, _ body: StoredBody, _ now: Int64, for storability: Storability
   ) -> (StoredResponse, isOvertaken: Bool) {
@@ -82,8 +82,8 @@ extension CollapsedFetch {
     return (stored, isOvertaken)
   }
 
-  /// The responses that the origin has to confirm to each request, without the newest ones up to ``Offer/limit``. No response to another
-  /// request replaces such responses, so their number has to be limited.
+  /// The oldest of the responses that the origin has to confirm to each request. Without them, and with the new response, there are at most
+  /// ``Offer/limit``. Responses to other requests do not replace them, so their number has to be limited.
   private func excessOfConfirmed() -> [StoredResponse] {
     resource.withLock { state in
       Array(state.variants.newest(.max) { $0.head.isOnceConfirmed }.dropFirst(Offer.limit - 1))

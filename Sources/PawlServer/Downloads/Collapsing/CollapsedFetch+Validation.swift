@@ -25,7 +25,8 @@ extension CollapsedFetch {
     }
   }
 
-  /// Serves an offered response that a 304 confirms: the tag in the 304 says that it is this request's response, too.
+  /// Serves an offered response that a 304 confirms: the tag in the 304 shows which of the offered responses is also the response to this
+  /// request.
   /// - Returns: `false` if the 304 names none of the offered responses.
   func confirmed(_ offered: [StoredResponse], _ head: ResponseHead, _ now: Int64) -> Bool {
     guard let index = Offer.index(namedBy: head, of: offered.map(\.head)) else { return false }
@@ -83,7 +84,7 @@ extension CollapsedFetch {
     Sharing(asker: asker, isPersonal: head.fields.contains(.setCookie))
   }
 
-  /// Whether the body is complete, or will be without another request to the origin.
+  /// Whether the body is complete, or a running fill is completing it.
   func canBeFinished(_ stored: StoredResponse) -> Bool {
     stored.body.isComplete || FillCoordinator.isFilling(stored)
   }
@@ -94,8 +95,8 @@ extension CollapsedFetch {
       stored, .staleOnError, setCookies: [])
   }
 
-  /// Whether the response shows a change of the resource. An error that may be about the request does not; nor does any response to an
-  /// unusual request.
+  /// Whether the response shows a change of the resource. An error that may be about the request does not show one. A response to an
+  /// unusual request (``RequestFields/isUnusual(_:)``) does not show one either.
   func isNews(_ head: ResponseHead) -> Bool {
     guard head.status < 400 || head.status == 404 || head.status == 410 else { return false }
     return !RequestFields.isUnusual(request.head.fields)

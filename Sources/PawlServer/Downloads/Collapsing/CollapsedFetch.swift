@@ -8,9 +8,9 @@ import PawlUpstream
 import PawlWire
 
 /// One request to the origin for all requests that miss the same resource at the same time (request collapsing). It decides what becomes of
-/// the response: it is stored, passed on, or renews what is stored; or a stale response is used. Then the fetch gives the outcome to all
-/// waiting requests, and the exchange of each request answers it. Lives on the loop of the exchange that leads it; other exchanges join
-/// from any loop.
+/// the origin's response: the response is stored, or passed on, or it renews the stored one; or a stale response is used instead. Then the
+/// fetch gives the outcome to all waiting requests, and the exchange of each request answers it. Lives on the loop of the exchange that
+/// leads it; other exchanges join from any loop.
 final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let downloads: LoopDownloads
   let resource: Resource
@@ -28,15 +28,17 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   @exclusivity(unchecked) private(set) var leader: (any FetchLeader)?
   /// Whether this is a validation in the background, for which no request waits at first.
   let isInBackground: Bool
-  /// The callbacks of the waiting requests. The inner value is `nil` once the outcome was given; the outer one if no request may join.
+  /// The callbacks of the waiting requests. The inner value is `nil` once the outcome was given. The outer value is `nil` if no request may
+  /// join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
-  /// Ensures that the outcome is given once: the fetch is asking until it is concluded, or stopped.
+  /// Ensures that the outcome is given only once: the fetch is asking until it is concluded, or stopped.
   @exclusivity(unchecked) private var state = CollapsedFetchState.asking
   /// The fetch, until another object takes its content.
   var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
-  /// When the request was sent; wall clock, seconds. When the response comes, the full seconds that have passed are subtracted from the
-  /// present time. The difference of two clock readings would make a response a second older whenever a second begins between them.
+  /// The time when the request was sent; wall clock, seconds. It is computed when the response comes: the present time minus the full
+  /// seconds that have passed. If the wall clock were read when the request is sent, a response that takes a few milliseconds could seem
+  /// one second old.
   var requestTime: Int64 = 0
   var asked: [FieldName] = []
   /// The client and the fields of the request; they decide which other requests may join.
@@ -117,8 +119,8 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
 
   /// Whether other requests may join; then the resource refers to this fetch.
   private var isShared: Bool { waiters != nil }
-  /// Whether an unsafe request has succeeded since the fetch began. Then the response is for the requests that had already asked, not for
-  /// later ones (RFC 9111 §4.4).
+  /// Whether an unsafe request has succeeded since the fetch began. Then the response is only for requests that came before the unsafe one,
+  /// not for later ones (RFC 9111 §4.4).
   var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
   /// Ends the fetch without an outcome, because the server ends.
@@ -131,13 +133,13 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   private func leaveResource() { resource.withLock { $0.asking -= 1 } }
 
   /// Gives the outcome to all waiting requests.
-  /// - Returns: the leader. The caller keeps it, because this object may be released last on another loop, where the leader must not be
-  ///   released.
+  /// - Returns: the leader. The caller keeps it, because the last reference to this object may be released on another loop, and the leader
+  ///   must not be released there.
   @discardableResult
   func conclude(_ outcome: Outcome) -> (any FetchLeader)? {
     if state.concludes() == .leave { leaveResource() }
     if isShared { tellOthers(outcome) }
-    // This object may be released last on another loop, where no object of this loop may be released.
+    // The last reference to this object may be released on another loop, and no object of this loop may be released there.
     fetch = nil
     defer { leader = nil }
     return leader

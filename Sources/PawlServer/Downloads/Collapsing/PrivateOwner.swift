@@ -11,7 +11,7 @@ struct PrivateOwner: Equatable {
   enum Access: Hashable {
     /// The held bytes, without a question to the origin.
     case open
-    /// Nothing, before the origin has been asked with the request's own cookies and credentials.
+    /// Nothing, until the origin has been asked with the request's own cookies and credentials.
     case ask
     /// Nothing: the response is not for this URL.
     case none
@@ -58,7 +58,7 @@ struct PrivateOwner: Equatable {
     return isAnybodys && unknown == asker.unknown ? .open : .ask
   }
 
-  /// Whether a later request can be recognised as one of the same owner.
+  /// Whether a later request can be recognised as a request of the same owner.
   var isRecognisable: Bool { !marks.isEmpty || !showsCredential }
 
   // MARK: - In the catalogue

@@ -1,7 +1,8 @@
 /// A summary of bytes that were delivered and are stored nowhere: a running hash of all of them, and the last 4 KiB. The hash and the last
 /// bytes are enough to prove that an origin sends the same bytes again, from the start or from shortly before the break.
 struct DeliveredMemory {
-  /// The number of last bytes that are kept at least. A response that begins before them, and not at ``start``, cannot be compared.
+  /// The smallest number of last bytes that are kept. A response that begins before the kept bytes, and not at ``start``, cannot be
+  /// compared.
   static let tailLength = 4096
 
   /// The offset in the body of the first noted byte.

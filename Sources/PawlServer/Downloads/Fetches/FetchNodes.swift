@@ -16,7 +16,7 @@ final class FetchNodes {
   /// The node whose response is being compared, and how that node describes the representation. Reset when the bytes are proven equal, or
   /// the attempt ends.
   private var candidate: (url: Int, identity: RepresentationIdentity)?
-  /// The nodes that had different content, or none, since new bytes were last delivered.
+  /// The nodes that were found, since new bytes were last delivered, to have different content or no content.
   private var disagreed: Set<Int> = []
   /// Whether another node than the first one has continued the content.
   private(set) var hasSwitched = false
@@ -28,10 +28,10 @@ final class FetchNodes {
   /// Notes the node from which the first response came.
   func answered(by url: Int?) { if areSeveral { holder = url } }
 
-  /// Notes the node from which the head of a response came, of the first response or of a later one.
+  /// Notes the node that sent the head of the present response, which may be the first response or a later one.
   func answers(_ url: Int?) { if areSeveral { answering = url } }
 
-  /// The node to ask first; `nil`: the one that is next in rotation.
+  /// The node to ask first; `nil`: the next node in the rotation.
   var preferred: Int? {
     guard areSeveral else { return nil }
     if let holder, !disagreed.contains(holder) { return holder }
@@ -41,7 +41,7 @@ final class FetchNodes {
   /// Whether a response from this node may have other validators for the same bytes.
   func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
 
-  /// Notes that the node which responded last has different content, or none.
+  /// Notes that the node which responded last has different content, or no content.
   /// - Returns: whether another node may still have the content.
   func disagrees() -> Bool {
     candidate = nil

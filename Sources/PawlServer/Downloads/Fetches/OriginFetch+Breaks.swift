@@ -30,7 +30,8 @@ extension OriginFetch {
     waitToAsk(delay) { $0.perform(decision) }
   }
 
-  /// The offset up to which the sink can compare a response from byte zero. It matters only for a span that does not begin at zero.
+  /// The offset up to which the sink can compare a response that begins at byte zero. It matters only for a span that does not begin at
+  /// zero.
   private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
 
   func perform(_ decision: ResumeDecision) {

@@ -57,7 +57,7 @@ extension OriginFetch {
   }
 
   /// Handles content that differs from the held content. Asks again if another node may still have the held content; otherwise fails. The
-  /// node that differs may be the same that gave the beginning.
+  /// node with different content may be the node that gave the beginning.
   func isAnother(_ why: String) {
     guard nodes?.disagrees() == true else { return fail(.changed(why)) }
     askAnother(why)

@@ -78,7 +78,8 @@ final class OriginFetch: OriginExchangeDelegate {
     goOn(from: span.lowerBound, since: span.lowerBound, through: span.upperBound, of: identity, asking: decision)
   }
 
-  /// Continues a content at `frontier`. The sink has its bytes from `start` on, and can compare them with bytes that come again.
+  /// Continues a content at `frontier`. The sink has the bytes from `start` up to `frontier`, and can compare them with bytes that come
+  /// again.
   func goOn(
     from frontier: UInt64, since start: UInt64, through end: UInt64?, of identity: RepresentationIdentity,
     asking decision: ResumeDecision
@@ -98,7 +99,8 @@ final class OriginFetch: OriginExchangeDelegate {
     exchange = services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
-  /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set if the response is a span.
+  /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set if the response has only a span
+  /// of the content.
   func accept(_ answer: FirstResponse, from start: UInt64, through end: UInt64?) {
     guard state.isAccepting else { return }
     first = answer
@@ -145,7 +147,8 @@ final class OriginFetch: OriginExchangeDelegate {
     exchange?.resume()
   }
 
-  /// Whether more bytes, or the end, are delivered within the present call. ``FetchBodySink/fetchDelivered(_:)`` is called after them.
+  /// Whether more bytes, or the end, follow at once: the exchange is still handing over what came together.
+  /// ``FetchBodySink/fetchDelivered(_:)`` is called after them.
   var isDelivering: Bool { exchange?.isDelivering ?? false }
 
   func exchangeDelivered(_ exchange: OriginExchange) {
@@ -180,14 +183,14 @@ final class OriginFetch: OriginExchangeDelegate {
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
     nodes?.answered(by: exchange.url)
     if case .head(let sink) = taker { sink.fetch(self, head: head, framing: framing) }
-    // A sink that accepts at once gets the bytes that came with the head at once. For any other sink, reading pauses.
+    // If the sink has accepted the response by now, it gets the bytes that came with the head. Otherwise reading pauses until it accepts.
     guard state.isAccepting, framing != .none else { return }
     if case .nobody = taker { return }
     exchange.pause()
   }
 
   /// Notes that the response continues the held content from `start` on.
-  /// - Returns: `false` where no response can come in this state.
+  /// - Returns: `false` if no response can come in this state.
   func reads(from start: UInt64) -> Bool {
     guard state.receivedHead(goesOn: true) == .goOn else { return false }
     position = start

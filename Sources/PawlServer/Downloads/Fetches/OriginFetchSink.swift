@@ -55,7 +55,7 @@ protocol FetchBodySink: AnyObject {
   /// Called when the span, or the complete content, has come; `end` is the offset after its last byte.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
-  /// Returns the offset up to which all bytes from 0 on are held without a hole, no matter which fetch brought them.
+  /// Returns the number of bytes that are held without a hole from offset 0 on, no matter which fetch brought them.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
   /// Returns whether the rest is still needed; called when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool

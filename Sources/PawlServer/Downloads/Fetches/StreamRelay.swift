@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 import PawlWire
 
-/// Relays a response that pawl does not store to one client, in bounded memory. A ``ResponseBuffer`` holds the bytes for a slow client. A
+/// Relays a response to one client in bounded memory, and does not store it. A ``ResponseBuffer`` holds the bytes for a slow client. A
 /// running hash and the last 4 KiB of the delivered bytes are enough to go on after the origin broke off.
 final class StreamRelay: FetchBodySink, BodySource, ResponseBufferSource {
   private let fetch: OriginFetch

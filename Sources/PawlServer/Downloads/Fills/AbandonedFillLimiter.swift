@@ -2,8 +2,8 @@ import PawlBase
 import PawlCache
 import PawlLoop
 
-/// Limits the fills without readers to `abandonedFillLimit` for each upstream. If there are more, the fill that has brought the fewest
-/// bytes ends.
+/// Limits the fills without readers to `abandonedFillLimit` for each upstream. If an upstream has more of them, the one that has brought
+/// the fewest bytes ends.
 final class AbandonedFillLimiter: Sendable {
   struct Entry {
     var fill: ObjectIdentifier

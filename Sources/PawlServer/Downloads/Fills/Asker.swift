@@ -18,8 +18,8 @@ struct Asker: Sendable {
   /// Whether the response may depend on this one user. Such a response says nothing about the responses to other users.
   var isPersonal: Bool { sharesNothing || RequestFields.isPersonal(fields) }
 
-  /// Whether `request` asks for a range, from the same address and with the same fields except `Range` as the request of this fetch. Then
-  /// one client uses several connections.
+  /// Whether `request` asks for a range, from the same address and with the same fields except `Range` as the request of this fetch. Such
+  /// requests come from one client that fetches a body over several connections.
   func isLike(_ request: IncomingRequest) -> Bool {
     let others = request.head.fields
     guard request.head.method == .get, others.contains(.range), client == request.facts.text else { return false }

@@ -11,8 +11,8 @@ extension Fill {
   }
 
   /// Checks a response that continues the body by every rule that the first response has passed. If the new response may be given to fewer
-  /// clients, the body is from now on only for the client of this request. If another client already has the beginning of the body, the
-  /// fill ends.
+  /// clients than the first one, the body is from now on only for the client of this request. If another client already has the beginning
+  /// of the body, the fill ends.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? {
     // Bytes that replace lost ones count only if they match the recorded digest. So no new content is shared.
     guard !mends else { return nil }

@@ -9,7 +9,7 @@ import PawlWire
 
 /// A fetch that brings one span of a stored body from the origin to the disk. It belongs to its loop, not to the client that caused it.
 final class Fill: FetchBodySink {
-  /// The number of bytes that a fill of unknown length may be ahead of its fastest reader.
+  /// The largest number of bytes by which a fill of unknown length may be ahead of its fastest reader.
   static let unknownLead: UInt64 = 64 << 20
 
   let downloads: LoopDownloads
@@ -21,7 +21,7 @@ final class Fill: FetchBodySink {
   @exclusivity(unchecked) var fetch: OriginFetch?
   let kind: Kind
   @exclusivity(unchecked) var state = FillState()
-  /// The hash and the last bytes of what was streamed. The streamed bytes are in no file, so they can be compared only with this summary.
+  /// A summary of the bytes that were streamed. The streamed bytes are in no file, so they can be compared only with this summary.
   @exclusivity(unchecked) var streamed: DeliveredMemory?
   /// Finds slow readers that hold up the other readers of a streamed body.
   var overtaking: Overtaking?
@@ -83,8 +83,8 @@ final class Fill: FetchBodySink {
   }
 
   /// Begins with the content of the first response, at `start`.
-  /// - Parameter sharing: decides which other requests may have the content while it comes; `nil`: only requests that may have it in any
-  ///   case.
+  /// - Parameter sharing: decides which other requests may have the content while it comes; `nil`: only requests that could also have the
+  ///   content after it was stored.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     downloads.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
@@ -129,7 +129,7 @@ final class Fill: FetchBodySink {
     replay?.fill = self
   }
 
-  /// Makes the fill of ``goOn(with:for:in:confirmed:)``.
+  /// Makes the fill that ``goOn(with:for:in:on:confirmed:)`` begins.
   init(
     goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads

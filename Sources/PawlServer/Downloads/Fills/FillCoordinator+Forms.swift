@@ -5,7 +5,7 @@ import PawlLoop
 /// Coordinates a coded form, which has a ``FormWriter`` instead of fills from an origin.
 extension FillCoordinator {
   /// Notes that a writer begins to write the form. Like a span, the writer keeps the body from eviction.
-  /// - Returns: `nil` where the form already has a writer.
+  /// - Returns: `nil` if the form already has a writer.
   static func beganWriting(_ writer: FormWriter, _ form: StoredResponse, on loop: EventLoop) -> FillCoordinator? {
     use(form) { coordinator in
       coordinator.state.withLock { state in
@@ -35,7 +35,7 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// Decides what a reader does that lacks bytes of the form: only the writer brings them. A damaged form fails, and is made anew later.
+  /// Decides how a reader gets bytes of the form that it lacks: only the writer brings them. A damaged form fails, and is made anew later.
   func needOfForm() -> Need {
     let (isWritten, failure) = state.withLock { ($0.writer != nil, $0.failure) }
     if isWritten { return .wait }

@@ -15,7 +15,7 @@ extension FillCoordinator {
     return isNamed || body.lostCount <= total / 2
   }
 
-  /// Decides what a reader does that needs lost bytes.
+  /// Decides how a reader gets lost bytes that it needs.
   /// - Parameter lost: the lost bytes, beginning with the segment at which the reader is.
   func need(_ lost: Range<UInt64>, through end: UInt64, joinedAt failures: Int) -> Need {
     let canRange = canFetchRanges

@@ -2,18 +2,19 @@ import PawlCache
 import PawlCacheStore
 import PawlLoop
 
-/// Decides what a reader does that lacks bytes. It waits for bytes that are on their way, or has the missing bytes fetched.
+/// Decides how a reader gets bytes that it lacks. The reader waits for bytes that are on their way, or has the missing bytes fetched.
 extension FillCoordinator {
   /// The longest time, in seconds, that a fill may take to reach a reader which is ahead of it. If the fill takes longer, the reader asks
   /// for a range of its own.
   static let jumpPatience: Double = 0.5
-  /// The distance, in bytes, by which such a reader has to be ahead of the fill. So many bytes are fetched with one request anyway.
+  /// The smallest distance, in bytes, by which such a reader has to be ahead of the fill. Range fetches are rounded to multiples of this
+  /// number anyway.
   static let jumpDistance = fetchAlignment
   /// The time for which a fill is watched before its speed is used.
   static let jumpMeasure = Duration.milliseconds(100)
   /// The speed, in bytes per second, that is used for a fill until it can be measured, if no speed of this body is known. It is half of
   /// what a network of 1 Gbit/s brings. A reader does not wait if a fill of this speed would take longer than ``jumpPatience``. So a seek,
-  /// or one piece of a download in four pieces, costs at most one more request to the origin.
+  /// or one piece of a download in four pieces, costs at most one additional request to the origin.
   static let assumedRate: Double = 67_108_864
 
   /// The offset and the time at which a span began, from which its speed is computed.
@@ -22,11 +23,11 @@ extension FillCoordinator {
     var began: Monotonic
   }
 
-  /// Decides what a reader does at `position` that needs bytes up to `end` and finds none there.
+  /// Decides how a reader gets the bytes from `position` to `end`, because the byte at `position` is missing.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if isForm { return needOfForm() }
     if let lost = body.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
-    // Bytes that pass through memory have come, too.
+    // Bytes that pass through memory count as bytes that have come, too.
     let streamed = body.windowEnd ?? 0
     return state.withLock { state in
       let hasFailed = state.failures > failures

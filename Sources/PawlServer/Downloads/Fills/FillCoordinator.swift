@@ -64,7 +64,7 @@ final class FillCoordinator: Sendable {
 
   private init(_ response: StoredResponse) {
     var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
-    // An origin gives ranges of its representation only, never of another response that it sends instead.
+    // An origin gives ranges of its representation only, never of another response that it sends instead (such as an error page).
     if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
     // A page that differs for each user may have the same date for all users.
     if response.personal != nil { identity.lastModifiedIsStrong = false }
@@ -154,8 +154,8 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Restricts the content that comes from now on to one request.
-  /// - Returns: `false` when another request reads the body, or none does; then nothing changes.
+  /// Restricts the new content of the body to one request.
+  /// - Returns: `false` if another request reads the body, or if no request reads it; then nothing changes.
   func narrow(to request: ObjectIdentifier) -> Bool {
     state.withLock { state in
       guard !state.readers.isEmpty, state.readers.values.allSatisfy({ $0 == request }) else { return false }

@@ -41,7 +41,7 @@ struct FillState {
   var allowance: AbandonedUnknown? { if case .measured(let allowance) = unread { allowance } else { nil } }
 
   /// Notes that a piece goes to the pool.
-  /// - Returns: `false` if no piece may go there now, because the pool never has more than one piece.
+  /// - Returns: `false` if no piece may go there now, because the pool has at most one piece of a fill at a time.
   mutating func writes() -> Bool {
     change { $0.writes() } ?? false
   }
@@ -58,19 +58,19 @@ struct FillState {
     change { $0.ends(end) } ?? false
   }
 
-  /// Notes that a piece was stored. `mustWait`: the next piece may not come yet.
+  /// Notes that a piece was stored. `mustWait`: whether the next piece has to wait.
   mutating func comes(mustWait: Bool) {
     _ = change { mustWait ? $0.holds() : $0.releases() }
   }
 
-  /// Notes that the readers have advanced for which the fill waited.
+  /// Notes that the readers for which the fill waited have advanced.
   /// - Returns: whether reading has to be resumed.
   mutating func moves() -> Bool {
     change { $0.releases() } ?? false
   }
 
   /// Notes that the last reader has left and the fill goes on without readers.
-  /// - Returns: whether reading has to be resumed. While the pool has a piece, it does not: reading is resumed after that piece.
+  /// - Returns: whether reading has to be resumed. `false` while the pool has a piece: reading is resumed after that piece.
   mutating func goesOnUnread() -> Bool {
     change { flow in
       _ = flow.releases()

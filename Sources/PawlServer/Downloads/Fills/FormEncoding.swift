@@ -47,7 +47,7 @@ final class FormEncoding: @unchecked Sendable {
     try put()
   }
 
-  /// Flushes the encoder, so that all content that has come can be decoded. More content may not come for a while. Blocking.
+  /// Flushes the encoder, so that all content that has come can be decoded. Used when no more content comes for a while. Blocking.
   func flush() throws(Failure) {
     // If bytes after this point are held, they were made without a flush here. After a flush the new bytes would differ from them.
     guard holdsBack, flushes.isEmpty, form.held.contiguousEnd(from: written) <= written,

@@ -13,7 +13,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
   private static let piece = 256 << 10
   /// The time that the writer waits for more content before it flushes the encoder.
   private static let flushDelay = Duration.milliseconds(20)
-  /// The number of bytes that a form may be ahead of its fastest reader while the content is not complete.
+  /// The largest number of bytes by which a form may be ahead of its fastest reader while the content is not complete.
   private static let lead: UInt64 = 8 << 20
 
   private enum State { case reading, encoding, held, over }

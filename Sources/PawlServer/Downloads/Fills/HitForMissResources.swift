@@ -2,13 +2,13 @@ import DequeModule
 import PawlCacheStore
 import PawlLoop
 
-/// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. While a resource is
-/// marked, requests for it do not wait for each other, and it stays in its store's index even if nothing is stored under it. Belongs to one
-/// loop.
+/// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. As long as the mark
+/// holds, requests for the resource do not wait for each other, and the resource stays in its store's index even if nothing is stored under
+/// it. Belongs to one loop.
 struct HitForMissResources {
   /// The time for which a mark holds.
   static let time = Duration.seconds(10)
-  /// The largest number of marks on one loop. If there are more, the oldest are removed before their time is over.
+  /// The largest number of marks on one loop. Above this number, the oldest marks are removed before their time is over.
   static let limit = 4096
 
   private struct Entry {

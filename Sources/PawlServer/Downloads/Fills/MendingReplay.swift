@@ -7,8 +7,8 @@ import PawlLoop
 final class MendingReplay {
   /// The number of bytes of the file that are read back at a time.
   private static let step: UInt64 = 8 << 20
-  /// The number of bytes by which the origin's bytes stay behind the bytes of the file that were read back. So a damaged segment is known
-  /// as lost before any byte of it comes.
+  /// The smallest distance, in bytes, between the origin's bytes and the offset up to which the file was read back. So a damaged segment is
+  /// known as lost before any byte of it comes.
   private static let margin: UInt64 = 1 << 20
 
   weak var fill: Fill?
@@ -41,7 +41,7 @@ final class MendingReplay {
     let next = checked..<min(end, checked + Self.step)
     body.checkAll(next, on: loop) { [weak self] outcome in
       guard let self, let fill = self.fill, fill.replay === self else { return }
-      // Bytes that cannot be read back now do not stop the replay. A reader of them will find the damage.
+      // Bytes that cannot be read back now do not stop the replay. A reader that needs them will find the damage.
       self.checked = next.upperBound
       let start = self.start
       self.start = nil

@@ -6,7 +6,7 @@ import PawlLoop
 enum StoredComparison {
   /// - Parameters:
   ///   - streamed: the summary of bytes that are in no file; the bytes before its start are in the file of `body`.
-  ///   - fetch: is called later with the result, if the disk has to be waited for.
+  ///   - fetch: the fetch that gets the result later, if the comparison has to wait for the disk.
   static func compare(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, with body: StoredBody, then streamed: inout DeliveredMemory?,
     for fetch: OriginFetch

@@ -8,10 +8,11 @@ enum BodyPiece {
   case file(FileRun)
   /// Bytes in memory; the range selects them in the array.
   case memory([UInt8], Range<Int>)
-  /// Nothing now: the source calls ``BodyConsumer/bodyIsReady()`` when it may have something.
+  /// The source has nothing now. It calls ``BodyConsumer/bodyIsReady()`` when it may have something.
   case later
-  /// Nothing now, but content or its end is about to come: the source calls ``BodyConsumer/bodyIsReady()`` within the loop's
-  /// present turn. Bytes that are queued already, such as a head, can wait for that content and be sent together with it.
+  /// The source has nothing now, but content or its end is about to come: the source calls ``BodyConsumer/bodyIsReady()``
+  /// within the loop's present turn. Bytes that are queued already, such as a head, can wait for that content and be sent
+  /// together with it.
   case soon
   case end
   /// The body cannot be finished; the connection ends it visibly.
@@ -56,7 +57,7 @@ struct BodyEnd: Error, Hashable, Sendable {
   var reason: String
 }
 
-/// The source of a response's content. The connection pulls from it, and simply asks less often when its client is slow.
+/// The source of a response's content. The connection pulls from it only as fast as the client takes the content.
 protocol BodySource: AnyObject {
   /// Returns the next bytes, at most `limit`.
   func next(limit: Int) -> BodyPiece
@@ -69,10 +70,11 @@ protocol BodySource: AnyObject {
   var trailers: Fields { get }
   /// Checks whether the file of the last run is unchanged. If the file has changed, or sending fails, the rest of the run is
   /// given back (``takeBack(_:)``).
-  /// - Parameter isCopied: whether the bytes sent before were copied, so that a change of the file cannot reach them.
+  /// - Parameter isCopied: whether the bytes that were already sent were copied, so that a change of the file cannot change
+  ///   them.
   func look(at run: FileRun, isCopied: Bool) -> FileLook
   /// Takes back the rest of the last run; ``next(limit:)`` returns its bytes again once they are valid. Returns `false` if they
-  /// never will be.
+  /// will never be valid.
   func takeBack(_ run: FileRun) -> Bool
   /// Frees the source, early or after the end. This is the last call.
   func finish()

@@ -2,7 +2,7 @@ import DequeModule
 
 /// A queue of content between an origin and a client. The queue has no limit of its own; the code that fills the queue keeps one.
 struct ChunkQueue {
-  /// The chunk that is being taken; empty when the queue is. Most answers are one chunk.
+  /// The chunk that is being taken; empty when the queue is empty. Most answers are one chunk.
   private var present: [UInt8] = []
   private var taken = 0
   private var behind: Deque<[UInt8]> = []
@@ -26,7 +26,7 @@ struct ChunkQueue {
     return count
   }
 
-  /// Appends to the last chunk where that is small. A chunk of its own for each small piece would cost many times as much.
+  /// Appends to the last chunk where that is small. A new chunk for each small piece would cost many times more than appending.
   private mutating func appendToLast(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if behind.isEmpty {
       guard present.count < Self.small else { return false }

@@ -1,8 +1,8 @@
 import PawlCoding
 import PawlHTTP
 
-/// Content for one client, compressed as it comes. When no more content is there, the encoder is flushed: each event of an event
-/// stream goes out at once. Nothing is stored, so ranges of this content cannot be requested.
+/// Content for one client, compressed as it comes. When the source has nothing more for now, the encoder is flushed, so that
+/// each event of an event stream goes out at once. Nothing is stored, so ranges of this content cannot be requested.
 final class CodedStream: BodySource, BodyConsumer {
   /// The most bytes that are compressed at a time on the loop, which takes less than a millisecond.
   private static let piece = 16 << 10

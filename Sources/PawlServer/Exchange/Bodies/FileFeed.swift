@@ -7,8 +7,8 @@ import PawlUpstream
 final class FileFeed {
   /// Bytes checked and handed over at a time.
   static let window: UInt64 = 4 << 20
-  /// The distance in bytes of the probes that show whether a window is in the page cache: the kernel reads and drops pages in
-  /// runs of this size.
+  /// The distance in bytes between the probes that show whether a window is in the page cache: the kernel reads and drops pages
+  /// in runs of this size.
   private static let stride: UInt64 = 64 << 10
 
   private let descriptor: CInt

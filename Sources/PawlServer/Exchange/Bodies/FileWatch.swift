@@ -10,7 +10,7 @@ enum FileLook: Hashable {
   case spoilt
 }
 
-/// Detects changes, in the file from which one answer is sent, that pawl did not make to this body.
+/// Watches the file from which one answer is sent, for changes that pawl did not make itself to this body.
 struct FileWatch {
   /// The most bytes that may be in flight, in the socket buffers of both ends.
   static let inFlight: UInt64 = 16 << 20
@@ -29,13 +29,13 @@ struct FileWatch {
     current = told
   }
 
-  /// Notes that a new run is sent, whose bytes were checked in the file's present state.
+  /// Notes that the sending of a new run begins. The bytes of the run were checked in the file's present state.
   mutating func gave() { current = body.fileChange.count }
 
   /// Checks the file before more of a run is sent.
   /// - Parameters:
   ///   - offset: the beginning of the rest of the run.
-  ///   - isCopied: whether the bytes sent before were copied, so that a change of the file cannot reach them.
+  ///   - isCopied: whether the bytes that were already sent were copied, so that a change of the file cannot change them.
   mutating func look(at offset: UInt64, isCopied: Bool, now: Monotonic) -> FileLook {
     _ = body.isUntouched(now: now)
     let change = body.fileChange

@@ -52,7 +52,7 @@ final class ContentHash {
   }
 }
 
-/// The CRC of zlib, PNG and Ethernet (polynomial 0xEDB88320, reflected), eight bytes a step.
+/// The CRC of zlib, PNG and Ethernet (polynomial 0xEDB88320, reflected), computed eight bytes at a time.
 struct CRC32 {
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)

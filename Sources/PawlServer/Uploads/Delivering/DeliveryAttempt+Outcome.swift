@@ -6,7 +6,7 @@ import PawlUpstream
 
 /// Decides what the outcome of an attempt means, and records the decision.
 extension DeliveryAttempt {
-  /// How long a response body that is longer than `response-max` is available.
+  /// The time for which a response body above `response-max` is available.
   private static let spillLifetime = Duration.seconds(60)
 
   func conclude(_ outcome: Outcome) {
@@ -152,7 +152,7 @@ extension DeliveryAttempt {
     let pause = DeliveryPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     if pause == nil, uploads.settings.forwardGiveUp == nil {
       // The client may never come back, so the wait for the client has an end. An attempt for which no client waits, such as one
-      // after a start of pawl, does not put that end off.
+      // after a start of pawl, does not move that end to a later time.
       let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
       upload.giveUpAt = isUrgent ? end : formerEnd ?? end
     }
@@ -215,7 +215,7 @@ extension DeliveryAttempt {
   private func leaveUnknown(_ why: String, answer: UploadAnswer? = nil) {
     phase = .over
     letGo()
-    // The operator may need longer than the time limit for deliveries, so the limit is removed.
+    // The operator may need more time than the time limit for deliveries allows, so the limit is removed.
     upload.giveUpAt = nil
     insist("unknown", from: [.forwarding, .sent]) { [self] in
       upload.becomeUnknown(why: why, answer: answer, on: loop, then: $0)

@@ -24,8 +24,8 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     }
   }
 
-  /// Writes the journal, because all but the end of the request is with the socket. The end may be sent only after `sent` is
-  /// durable.
+  /// Writes the journal, because all but the end of the request has been handed to the socket. The end may be sent only after
+  /// `sent` is durable.
   private func journal(_ exchange: OriginExchange) {
     guard case .sending = phase else { return }
     phase = .journalling
@@ -89,9 +89,9 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     came(.answered(head, collector))
   }
 
-  /// Called when the origin has sent a complete response that says that the upload was taken, before the origin got the complete
-  /// request. The journal is written at once: if pawl ends now, the outcome is unknown, and pawl must not send the upload a
-  /// second time without an order of the operator.
+  /// Called when the origin has got only a part of the request yet, but has already sent a complete response that says that the
+  /// upload was taken. The journal is written at once: if pawl ends now, the outcome is unknown, and pawl must not send the
+  /// upload a second time without an order of the operator.
   func exchangeAnswered(_ exchange: OriginExchange) {
     guard case .sending = phase, case .nothing = recorded, let head else { return }
     writeJournal(early: answer(head, collector))

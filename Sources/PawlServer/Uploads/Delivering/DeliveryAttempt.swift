@@ -14,7 +14,7 @@ final class DeliveryAttempt {
     case preparing(AuthRequest?)
     /// The request waits for a connection, or is being sent.
     case sending
-    /// All but the end of the request is with the socket; the journal is being written.
+    /// All but the end of the request has been handed to the socket; the journal is being written.
     case journalling
     /// The end is on its way: from here on the origin may have acted on the request.
     case sent
@@ -64,7 +64,7 @@ final class DeliveryAttempt {
   var id: String { upload.id.hex }
 
   /// Queues the delivery of a complete upload, unless the delivery is already queued or running. A client waits for this
-  /// delivery, so it goes before most deliveries whose client does not wait. Call it any number of times, on the loop.
+  /// delivery, so it starts before most deliveries whose client does not wait. May be called any number of times, on the loop.
   static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: LoopUploads) {
     loop.queue.enter(upload, route, isUrgent: true)
   }
@@ -158,8 +158,8 @@ final class DeliveryAttempt {
 
   // MARK: - Ending
 
-  /// Ends the attempt because pawl ends. An incomplete request has no effect. An upload whose request the origin has in full is
-  /// judged at the next start (``DeliveryRecovery``).
+  /// Ends the attempt because pawl ends. An incomplete request has no effect. If the origin may have the complete request, the
+  /// next start of pawl decides about the upload (``DeliveryRecovery``).
   func cut() {
     isCut = true
     switch phase {

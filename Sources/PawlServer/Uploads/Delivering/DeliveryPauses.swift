@@ -2,7 +2,7 @@ import PawlLoop
 import PawlUploadStore
 
 /// The completed uploads of one loop that wait between two attempts. The pauses use the monotonic clock, so setting the wall
-/// clock back delays no attempt, and setting it forward ends no upload.
+/// clock back delays no attempt, and setting it forward does not make pawl give up an upload.
 final class DeliveryPauses {
   enum Next {
     case attempt
@@ -17,8 +17,8 @@ final class DeliveryPauses {
     let timer: LoopTimer
     /// When the next attempt is made; `nil`: the upload waits for its client.
     var due: Monotonic?
-    /// The time of the next attempt as recorded. If the upload has a different time, another loop has made an attempt meanwhile,
-    /// and is responsible for the upload now.
+    /// The time of the next attempt, as it was recorded for the upload. If the upload has a different time, another loop has made
+    /// an attempt meanwhile, and is responsible for the upload now.
     let nextAttempt: Int64?
     /// The upstream that could not be reached; the next attempt is due when this upstream can be reached.
     var upstream: String?
@@ -53,8 +53,8 @@ final class DeliveryPauses {
     timer.schedule(after: first - loop.now)
   }
 
-  /// Returns when the upload is given up; `nil`: never. The time is computed one time from the wall clock, so setting that clock
-  /// later changes nothing.
+  /// Returns when the upload is given up; `nil`: never. The time is computed one time from the wall clock. If that clock is
+  /// changed afterwards, the time stays the same.
   func end(of upload: SpooledUpload) -> Monotonic? {
     guard let giveUpAt = upload.giveUpAt else {
       ends[upload.id] = nil
@@ -74,13 +74,13 @@ final class DeliveryPauses {
     if let end = end(of: upload), end <= loop.now { return over(upload, .end) }
     guard upload.nextAttempt == pause.nextAttempt else { return }
     guard let due = pause.due, due <= loop.now else {
-      // The time at which the upload is given up was put off, so the pause goes on.
+      // The time at which the upload is given up was moved to a later time, so the pause goes on.
       return begin(upload, until: pause.due, pause.nextAttempt, pause.upstream)
     }
     over(upload, .attempt)
   }
 
-  /// Makes the attempts due that wait for this upstream, because the upstream responds again.
+  /// Ends the pauses of the uploads that wait for this upstream, within ``spread``, because the upstream responds again.
   func cameBack(_ upstream: String) {
     guard awaited.remove(upstream) != nil else { return }
     for (id, pause) in pauses where pause.upstream == upstream {

@@ -5,14 +5,14 @@ import PawlUpstream
 /// deliveries.
 ///
 /// A place here is the right to run one of at most ``limit`` deliveries. Each upstream has places of its own, so an application
-/// that hangs delays no uploads to other upstreams. A client may hold only a share of the places, and so may a path whose
-/// responses take long, as with the upstream's connections. A delivery above a share lets others pass. Clients take turns, so a
-/// client with many uploads delays every other client by one delivery only. Every fourth place is for uploads whose client does
-/// not wait.
+/// that hangs delays no uploads to other upstreams. A client may hold only a share of the places, and a path whose responses take
+/// long may hold only a share, too. The upstream's connections are shared in the same way. A delivery above a share waits, and
+/// others start before it. Clients take turns, so a client with many uploads delays every other client by one delivery only.
+/// Every fourth place is for uploads whose client does not wait.
 struct DeliveryPlaces<Entry> {
   /// The most deliveries at a time.
   let limit: Int
-  /// If uploads wait whose client waits, and others as well, one place in this many is for the others.
+  /// One in this many places is for an upload whose client does not wait, while uploads of both kinds wait.
   static var turn: Int { 4 }
 
   private(set) var running = 0
@@ -34,7 +34,7 @@ struct DeliveryPlaces<Entry> {
   var isIdle: Bool { running == 0 && urgent.isEmpty && patient.isEmpty }
 
   /// - Parameters:
-  ///   - client: the client whose turn the delivery takes.
+  ///   - client: the client in whose turn the delivery starts.
   ///   - holder: the client and path that the delivery's place counts for.
   ///   - isUrgent: whether the client waits for the response.
   mutating func append(
@@ -45,7 +45,8 @@ struct DeliveryPlaces<Entry> {
   }
 
   /// Returns the delivery to start now, and takes a place for it; `nil`: no place is free, or no waiting delivery may have one.
-  /// - Parameter isWaiting: whether a delivery still waits here. A delivery that does not is dropped, and takes no turn.
+  /// - Parameter isWaiting: whether a delivery still waits here. A delivery that does not wait any more is dropped, and uses up
+  ///   no turn.
   mutating func start(where isWaiting: (Entry) -> Bool) -> (entry: Entry, holder: PlaceHolder)? {
     guard running < limit else { return nil }
     if urgentInARow >= Self.turn - 1, let waiter = patient.popFirst(shares, where: isWaiting) {
@@ -53,7 +54,7 @@ struct DeliveryPlaces<Entry> {
       return begin(waiter)
     }
     let found = urgent.popFirst(shares, where: isWaiting)
-    // The count begins again unless deliveries of both kinds wait.
+    // The count goes on only while deliveries of both kinds wait.
     urgentInARow = found == nil || patient.isEmpty ? 0 : urgentInARow + 1
     return (found ?? patient.popFirst(shares, where: isWaiting)).map { begin($0) }
   }
@@ -87,7 +88,7 @@ struct ShareLine<Entry> {
   private var ready = FairLine<Waiter>()
   /// The deliveries above a share, by the account (client or path) whose share is used up. No line in this dictionary is empty.
   private var heldBack: [PlaceShares.Account: FairLine<Waiter>] = [:]
-  /// Whether it is the turn of the deliveries that were above a share, or of all others.
+  /// Whether it is the turn of ``heldBack``; `false`: it is the turn of ``ready``.
   private var heldBacksTurn = false
 
   var isEmpty: Bool { ready.isEmpty && heldBack.isEmpty }
@@ -116,7 +117,7 @@ struct ShareLine<Entry> {
         guard let other = shares.full(waiter.holder) else { return waiter }
         heldBack[other, default: FairLine()].append(waiter, of: waiter.client)
       }
-      // No delivery of this account still waited.
+      // All deliveries of this account had stopped waiting.
       if heldBack[account]?.isEmpty == true { heldBack[account] = nil }
     }
     return nil

@@ -125,7 +125,8 @@ final class DeliveryQueue {
     }
   }
 
-  /// Tries an upload again later, if it is still complete, because another change to the upload is being recorded and may fail.
+  /// Looks at a complete upload again later: another change to the upload is being recorded, and if that fails, the upload still
+  /// has to be delivered or given up.
   private func lookAgain(at upload: SpooledUpload) {
     guard upload.status.phase == .complete, !upload.status.isConcatPartial else { return }
     pause(upload, for: Self.storePatience, nextAttempt: upload.nextAttempt)
@@ -156,8 +157,8 @@ final class DeliveryQueue {
     pauses.cancelAll()
   }
 
-  /// Cuts the running deliveries. A request without its last byte has no effect. An upload whose request was sent is judged at
-  /// the next start (``DeliveryRecovery``).
+  /// Cuts the running deliveries. A request without its last byte has no effect. If the complete request was sent, the next start
+  /// of pawl decides about the upload (``DeliveryRecovery``).
   func stop() {
     drain()
     isStopped = true

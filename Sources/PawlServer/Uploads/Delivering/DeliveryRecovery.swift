@@ -50,7 +50,7 @@ enum DeliveryRecovery {
     homes[Int(upload.id.low % UInt64(homes.count))]
   }
 
-  /// Delivers an upload over its present route. If there is no route, the upload waits. Call it on the loop.
+  /// Delivers an upload by its present route. If there is no route, the upload waits. Call it on the loop.
   static func deliver(_ upload: SpooledUpload, on loop: LoopUploads, isUrgent: Bool) {
     guard let route = route(of: upload, on: loop) else { return }
     loop.queue.enter(upload, route, isUrgent: isUrgent)
@@ -84,12 +84,12 @@ enum DeliveryRecovery {
     let delivery = route?.uploads?.delivery ?? .atMostOnce
     // If the origin has said that it took the upload, the upload is not sent again without an order of the operator.
     guard upload.status.originStatus != nil || DeliveryPolicy.afterRestart(.sent, delivery) == .unknown else {
-      // This does not wait for the record of `complete`: whether `sent` or `complete` is on record when pawl ends, the next start
-      // sends the upload again.
+      // This does not wait until `complete` is recorded. If pawl ends before that, `sent` is still recorded, and the next start
+      // sends the upload again in this case, too.
       upload.noteAttempt(failed: why, nextAt: nil)
       return deliver(upload, on: loop, isUrgent: false)
     }
-    // The operator may need longer than the time limit for deliveries, so the limit is removed.
+    // The operator may need more time than the time limit for deliveries allows, so the limit is removed.
     upload.giveUpAt = nil
     upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
       guard !isRecorded else { return }

@@ -8,7 +8,7 @@ import PawlUploadStore
 struct DeliveryShape {
   private(set) var prefix: [UInt8] = []
   private(set) var suffix: [UInt8] = []
-  /// Replaces the Content-Type of the creation; `nil`: that Content-Type stays.
+  /// The Content-Type that replaces that of the creation; `nil`: that of the creation stays.
   private(set) var contentType: [UInt8]?
   private(set) var disposition: [UInt8]?
 
@@ -18,8 +18,8 @@ struct DeliveryShape {
   private init(contentType: [UInt8]) { self.contentType = contentType }
 
   /// - Parameters:
-  ///   - origin: the stored facts about the request that created the upload. A request by a draft has its own Content-Type and
-  ///     fields, which are not changed.
+  ///   - origin: the stored facts about the request that created the upload. If that request followed a draft, not tus, its
+  ///     Content-Type and fields are not changed.
   ///   - boundary: random letters and digits.
   init(_ origin: UploadOrigin, _ settings: UploadSettings, boundary: () -> [UInt8]) {
     guard origin.isTus else { return }

@@ -3,19 +3,21 @@ import PawlLoop
 import PawlUpload
 import PawlUpstream
 
-/// Asks an origin by OPTIONS whether it speaks an upload protocol itself. If it does, pawl passes requests in that protocol on.
+/// Asks an origin with OPTIONS whether it speaks an upload protocol itself. If it does, pawl passes requests in that protocol on.
 /// The responses, even late ones, are remembered in ``ProbeMemory``.
 ///
-/// If an origin is connected but silent, requests by the drafts are passed on, because an origin that does not know the drafts
-/// handles them as ordinary requests. Requests in tus wait longer. If the origin is still silent then, the result is "not known".
+/// If an origin is connected but silent, requests that follow the drafts are passed on, because an origin that does not know the
+/// drafts handles them as ordinary requests. Requests in tus wait up to ``tusPatience``. If the origin is still silent then, the
+/// result is "not known".
 final class OriginProbe: OriginExchangeDelegate {
-  /// How long a request waits for the response to the probe if an earlier response is known, or if the request is by a draft.
+  /// How long a request waits for the response to the probe if an earlier response is known, or if the request follows a draft.
   static let patience = Duration.seconds(1)
   /// How long a request in tus waits if no earlier response is known.
   static let tusPatience = Duration.seconds(10)
   /// How long the probe waits for the response.
   static let lifetime = Duration.seconds(60)
-  /// The most late probes of one loop to one upstream, since each holds a connection. If there are more, the oldest one ends.
+  /// The largest number of late probes of one loop to one upstream, since each holds a connection. If there are more than this,
+  /// the oldest one ends.
   static let lateLimit = 4
 
   private struct Waiting {
@@ -92,7 +94,7 @@ final class OriginProbe: OriginExchangeDelegate {
   private func join(_ newcomer: Waiting) {
     waiting.append(newcomer)
     guard isLate else { return }
-    // Let the timer call `then`, so that this function does not.
+    // The timer calls `then`, because `then` must not be called within this function.
     timer?.schedule(after: .zero)
   }
 

@@ -26,7 +26,7 @@ struct ResponseCollector {
     (self.limit, self.room, self.makeFile) = (limit, room, makeFile)
   }
 
-  /// Whether more bytes came than are kept anywhere, so that the rest of the body is of no use.
+  /// Whether more bytes came than memory or the file may hold, so that the rest of the body is of no use.
   var isBeyondUse: Bool { count > max(limit, Self.spillLimit) }
 
   /// Whether the body is longer than `response-max`, or broke off.

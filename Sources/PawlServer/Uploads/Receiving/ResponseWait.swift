@@ -37,7 +37,7 @@ final class ResponseWait {
   private var then: ((Outcome) -> Void)?
 
   /// - Parameters:
-  ///   - baseline: the number of an attempt. Only refusals of later attempts end the wait.
+  ///   - baseline: the number of an attempt. Only a refusal of an attempt with a larger number ends the wait.
   ///   - patience: how long the client waits while the origin cannot be reached.
   ///   - isBounded: whether `patience` is also the limit while the origin works on the request.
   ///   - isRepeatable: whether a request that was sent and got no response is sent again (`at-least-once`).
@@ -71,7 +71,7 @@ final class ResponseWait {
     // `open`: the last byte has come, and its record is being written.
     case .open, .complete: if !tellRefusal(), isOverdue { end(.undecided) }
     case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
-    // An upload passes through this phase after a refused attempt, and before a repeated one.
+    // An upload is in this phase for a short time, too: after an attempt was refused, and before an attempt is repeated.
     case .unknown:
       if !tellRefusal(), !isRepeatable || upload.status.originStatus != nil {
         end(.unknown)

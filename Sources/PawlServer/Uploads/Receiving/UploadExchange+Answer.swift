@@ -65,7 +65,7 @@ extension UploadExchange {
     give(answer, under: head, as: told)
   }
 
-  /// Sends the origin's response with its own status and content, to a GET in tus.
+  /// Responds to a GET in tus with the origin's response, its status and content unchanged.
   func giveAsItWas(_ answer: UploadAnswer) {
     var head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     if let upload { RelativeReferences.anchor(&head.fields, at: upload.origin.head.target) }

@@ -32,7 +32,8 @@ extension UploadExchange {
         isSecond ? displaced() : lookAgain(then)
       }
     }
-    // A request that only reads can still report the durable offset after a takeover, unless the new holder writes.
+    // If a newer request takes the upload over, a request that only reads can still report the durable offset, unless the newer
+    // request writes.
     let overtaken = { [weak self] in
       guard readOnly else { return self?.displaced() ?? () }
       isOvertaken = true
@@ -46,8 +47,8 @@ extension UploadExchange {
   }
 
   /// Takes the upload over a second time to read its offset, after ``lookAgainAfter``. Two requests on separate connections can
-  /// arrive in the wrong order, so an append that the client has given up may have taken the upload over after this request. That
-  /// append soon ends by itself, or the second try ends it.
+  /// arrive in the wrong order: an append that the client has already given up may arrive after this request, and take the upload
+  /// over from it. That append soon ends by itself, or the second try ends it.
   private func lookAgain(_ then: @escaping () -> Void) {
     let timer = loop.loop.makeTimer { [weak self] in
       guard let self, self.state.isPreparing else { return }
@@ -94,8 +95,8 @@ extension UploadExchange {
     // The upload may have been completed before the writer changed.
     guard upload.status.phase == .open else { return beginLate(append) }
     guard append.offset == writer.offset else {
-      // If the client's offset is right, the file has later bytes that do not count and could not be cut off. The client may try
-      // again.
+      // If the client's offset is right, the file has bytes beyond this offset that do not count and could not be cut off. The
+      // client may try again.
       let isOurFault = append.offset == upload.status.offset
       return refuse(isOurFault ? .storage : .wrongOffset(provided: append.offset))
     }
@@ -168,8 +169,8 @@ extension UploadExchange {
 
   /// Refuses content that goes beyond the length of the upload. The upload goes back to `start`; in the versions since draft -08,
   /// the upload becomes invalid instead.
-  /// - Parameter start: the offset up to which the bytes stay. It is the later one of two: where the request's content began, and
-  ///   the last offset that the client was told.
+  /// - Parameter start: the bytes before this offset stay. It is the larger one of two offsets: the one at which the request's
+  ///   content began, and the last one that the client was told.
   func exceeded(from start: UInt64) {
     stopTaking()
     if version?.givesUpBeyondLength == true {

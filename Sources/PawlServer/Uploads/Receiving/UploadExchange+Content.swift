@@ -51,7 +51,7 @@ extension UploadExchange {
     }
   }
 
-  /// Writes a piece of content. `false`: the caller has to wait before it passes more.
+  /// Writes a piece of content. `false`: the caller has to wait before it passes more bytes.
   func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let writer else { return true }
     if let sizeLimit, UInt64(bytes.count) > sizeLimit - min(sizeLimit, writer.offset) {
@@ -176,8 +176,8 @@ extension UploadExchange {
   /// come (RFC 9112 §7.1).
   var headTellsEnd: Bool { request.head.framing != .chunked }
 
-  /// Announces the end of the upload to the writer, if the end is known in advance. Then the upload is complete even after a
-  /// crash that follows the last byte.
+  /// Announces the end of the upload to the writer, if the end is known in advance. Then the upload is complete as soon as its
+  /// last byte is here, even if pawl crashes right after that.
   /// - Parameter told: the offset in the upload at which this request's content ends, according to the request's own fields.
   func expectEnd(told: UInt64?, length: UInt64?) {
     if completes, headTellsEnd, let told {
@@ -194,7 +194,7 @@ extension UploadExchange {
     }
     let total = writer.offset
     upload.complete(on: loop.loop) { [self] isComplete in
-      // Another request with the same bytes may have been faster.
+      // Another request with the same bytes may have completed the upload first.
       guard isComplete || (upload.status.phase.isComplete && upload.status.length == total) else {
         return refuse(upload.status.phase.isOver ? .gone : .storage)
       }
@@ -206,7 +206,7 @@ extension UploadExchange {
     dropWriter()
   }
 
-  /// Responds that the content is durable and that more has to come.
+  /// Responds that the content is durable, and that the upload still needs more content.
   func replyStored() {
     guard let status else { return refuse(.storage) }
     reply(
@@ -243,7 +243,7 @@ extension UploadPhase {
   /// Whether the upload is invalid or removed.
   fileprivate var isOver: Bool { self == .invalid || self == .removed }
 
-  /// Whether all bytes are here, so that only the delivery decides.
+  /// Whether all bytes are here, so that only the delivery decides what becomes of the upload.
   fileprivate var isComplete: Bool {
     switch self {
     case .complete, .forwarding, .sent, .answered, .unknown: true

@@ -13,7 +13,7 @@ extension UploadExchange {
     }
     ask(about: nil) { [weak self] allowed in
       guard let self else { return }
-      // Parts that are stored here cannot be joined by the origin, whatever protocol it speaks.
+      // The origin cannot join parts that are stored here, whatever protocol it speaks.
       if case .final(let urls)? = creation.concat, urls.contains(where: { self.loop.router.findPart($0) != nil }) {
         return self.make(creation, allowed)
       }
@@ -70,7 +70,7 @@ extension UploadExchange {
     // The first record of the upload includes its end, because adding the end later would need another record.
     let end = creation.completes && headTellsEnd ? creation.length ?? creation.contentLength : nil
     // If the request has no content, the client gets the upload's URL only with the final response. So the upload has to be
-    // durable before.
+    // durable before that response is sent.
     uploads.store.create(
       UploadNames.id(token), origin, length: creation.length, finalAt: end,
       durably: !creation.hasContent, on: loop.loop
@@ -150,7 +150,7 @@ extension UploadExchange {
 
   private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
 
-  /// Joins parts to a final upload. A repeated request for the same parts, after a lost response, finds the same upload.
+  /// Joins parts to a final upload. A client that lost the response and repeats the request gets the same upload.
   private func concatenate(
     _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
   ) {
@@ -179,7 +179,7 @@ extension UploadExchange {
     address = .made(token)
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
       if case .failure(.failed) = result, state.isPreparing {
-        // Another request with the same parts was faster, or a part was removed.
+        // Another request with the same parts has made the upload first, or a part was removed.
         if let upload = store.find(UploadNames.id(token)), isOurs(upload, origin, allowed) {
           self.upload = upload
           return awaitAnswer()
@@ -196,8 +196,8 @@ extension UploadExchange {
     return binding == origin.owner || (!binding.isEmpty && Owner.owns(binding, request, allowed: allowed))
   }
 
-  /// Delivers the final upload, even if the client has left meanwhile. Joining the parts again would take as long, and a client
-  /// that comes back finds this upload.
+  /// Delivers the final upload, even if the client has left meanwhile. Joining the parts a second time would take as long as the
+  /// first time, and a client that comes back finds this upload.
   private func joined(_ result: Result<SpooledUpload, UploadStoreRefusal>) {
     guard case .success(let whole) = result else { return made(result) {} }
     upload = whole

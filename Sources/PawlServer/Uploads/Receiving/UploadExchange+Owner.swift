@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Checks that a request is the owner's, and keeps the credentials for the delivery.
+/// Checks that a request comes from the upload's owner, and keeps the credentials for the delivery.
 extension UploadExchange {
   /// Finds the upload for its owner; any other client gets 404.
   func find(_ token: UploadToken?, then: @escaping () -> Void) {
@@ -24,9 +24,9 @@ extension UploadExchange {
     }
   }
 
-  /// Asks `auth-request` if the check of the owner needs the response. There are three cases: the route's `owner` names a field
-  /// of this response; a rule that was removed from `owner` may have named one; or the request shows a token that the application
-  /// has not seen with this upload.
+  /// Asks `auth-request` when the check of the owner needs its response. There are three such cases: the route's `owner` names a
+  /// field of this response; a rule that was removed from `owner` may have named one; or the request shows a token that the
+  /// application has not seen with this upload.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
     let binding = upload.origin.owner
     guard !binding.isEmpty else { return then(Fields()) }
@@ -79,14 +79,14 @@ extension UploadExchange {
   }
 
   /// Keeps the request's credentials for the delivery. For an upload without an owner, only the credentials of an append are
-  /// kept: a foreign page can make a browser send a GET with its user's cookies, but not an append.
+  /// kept: a page of another site can make a user's browser send a GET with the user's cookies, but not an append.
   private func takeCredentials() {
     guard let upload else { return }
     if case .resource(_, .append) = question { return refreshCredentials() }
     if !upload.origin.owner.isEmpty { refreshCredentials() }
   }
 
-  /// Keeps the last credentials that the owner sent, for the delivery, because tokens expire during long uploads.
+  /// Keeps for the delivery the last credentials that the owner sent, because tokens expire during long uploads.
   func refreshCredentials() {
     guard let upload else { return }
     let fields = request.head.fields

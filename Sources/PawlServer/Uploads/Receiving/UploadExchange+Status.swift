@@ -31,14 +31,14 @@ extension UploadExchange {
     loadAnswer { [self] in give($0, consumed: true) }
   }
 
-  /// Loads the origin's response: from memory, or in the pool from the disk, which takes some milliseconds.
+  /// Loads the origin's response: from memory, or from the disk, which is read in the pool and takes some milliseconds.
   private func loadAnswer(_ then: @escaping (UploadAnswer) -> Void) {
     upload?.loadAnswer(on: loop.loop) { [self] answer in
       if let answer { then(answer) } else { refuse(.gone) }
     }
   }
 
-  /// Sends the origin's response with its own status and content (GET in tus).
+  /// Responds to a GET in tus with the origin's response, its status and content unchanged.
   func readAnswer() {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {

@@ -4,8 +4,8 @@ import PawlUpload
 
 /// Verifies a digest in the trailers that no `Trailer` field announced (RFC 9530 §2).
 ///
-/// No digest was computed while the content came, and the content counts already, since the client may have been told offsets in
-/// it. So the content is read again, in the pool, before the response is sent or the upload is complete.
+/// No digest was computed while the content came. And the content counts already, because the client may have been told an offset
+/// within it. So the content is read again, in the pool, before the response is sent or the upload is complete.
 extension UploadExchange {
   /// The digests that the trailers claim for content that was not checked while it came. In tus only announced checksums count.
   func lateClaims(_ trailers: Fields) -> [DigestClaim] {

@@ -7,10 +7,10 @@ struct UploadExchangeState<Wait, Forward> {
     case preparing
     /// The upload is complete; the first byte or the end of this append's content shows whether the append is empty.
     case awaitingContent
-    /// Content is written. The flow is held while too many bytes are not durable. The end of the content is handled after the
-    /// content that waits.
+    /// Content is written. Reading from the client is stopped while too many of the written bytes are not durable yet. The end of
+    /// the content is handled after the content that waits.
     case receiving(WriteFlow<Never>)
-    /// All content is here and is made durable, even if the client has left.
+    /// All content is here, and is being made durable, even if the client has left.
     case storing
     case waiting(Wait)
     /// The request was passed on: the origin speaks the protocol itself.
@@ -67,9 +67,9 @@ struct UploadExchangeState<Wait, Forward> {
   private var taking: WriteFlow<Never>? { if case .receiving(let taking) = phase { taking } else { nil } }
   /// Whether waiting content may be written now.
   var mayWrite: Bool { taking?.isWriting == false }
-  /// Whether the client may send more.
+  /// Whether the client may send more content.
   var mayRead: Bool { if case .receiving(.open) = phase { true } else { false } }
-  /// Whether reading is held until the disk has synced enough.
+  /// Whether reading is stopped until enough of the written bytes are synced.
   var isSyncing: Bool { taking?.isHeld == true }
 
   var wait: Wait? { if case .waiting(let wait) = phase { wait } else { nil } }
@@ -145,7 +145,7 @@ struct UploadExchangeState<Wait, Forward> {
 
   mutating func passesOn(_ forward: Forward) -> Step { move(.passedOn(forward)) { $0.isPreparing } }
 
-  /// Notes that the request ends, with or without a response. Only the first call counts.
+  /// Notes that the request ends, with or without a response. Calls after the first one change nothing.
   mutating func ends(_ told: Told) -> Step { move(.over(told)) { _ in true } }
 
   mutating func clientLeaves() -> Action {

@@ -1,6 +1,5 @@
 """A small Flask application as gunicorn runs it: a login that keeps a session in its cookie, forms with a token, an
-upload, and downloads by
-send_file (no-cache and a tag) and of an archive that is made anew each time."""
+upload, and downloads by send_file (no-cache and a tag) and of an archive that is made anew each time."""
 
 import hashlib
 import hmac

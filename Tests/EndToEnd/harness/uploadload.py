@@ -112,7 +112,6 @@ class Wire(Client):
         """rst, settled (a reset after everything was acknowledged), fin; half leaves the socket to the caller.
 
         A close with unread interim answers resets, and takes along what was not acknowledged: so a fin settles, too.
-       
         """
         if how in ("settled", "fin"):
             self.settle()

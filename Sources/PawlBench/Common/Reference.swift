@@ -1,6 +1,6 @@
 import CLinux
 
-/// The bytes that received content is compared with.
+/// The expected bytes. Content that the client receives is compared with them.
 package final class Reference: Sendable {
   let bytes: [UInt8]
 

@@ -1,7 +1,8 @@
 package import PawlHTTP
 
 /// Translates the conditions of a request so that the origin can evaluate them. The origin does not know the tags that pawl made,
-/// so each such tag is replaced by the validator stored with its body. A translated condition is never weaker than the original.
+/// so each such tag is replaced by the validator stored with its body. The translated condition of an unsafe request never permits
+/// what the original condition forbids.
 package enum MintedConditions {
   /// The validators stored with the body that a tag names.
   package struct Known: Hashable, Sendable {
@@ -53,8 +54,9 @@ package enum MintedConditions {
   }
 
   /// Returns the fields with which a GET or HEAD is sent to the origin. A tag of pawl is left out if no tag of the origin is
-  /// stored with its body. If no tag remains, the client's `If-Modified-Since` is left out, too; the `Last-Modified` stored with
-  /// such a body replaces it.
+  /// stored with its body. If no tag remains, `If-None-Match` is removed, and the value of `If-Modified-Since` becomes the stored
+  /// `Last-Modified` of the first body that has one and is named by the client's tags. Without such a body, `If-Modified-Since`
+  /// is removed, too.
   package static func ofRetrieval(_ fields: Fields, known: (EntityTag) -> Known?) -> Fields {
     let asked = tags(.ifNoneMatch, fields)
     guard asked.contains(where: isMinted) else { return fields }

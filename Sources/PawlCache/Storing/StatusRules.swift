@@ -1,7 +1,7 @@
 /// The properties of status codes that matter to a cache.
 enum StatusRules {
-  /// Whether a response may be fresh without an explicit lifetime (RFC 9110 §15.1). 206 is not in the list, because a 206 is not
-  /// stored under its own status.
+  /// Whether a response may be fresh without an explicit lifetime (RFC 9110 §15.1). 206 is not in the list, because no response
+  /// is stored with status 206: the content of a 206 is stored as a part of the body of a 200.
   static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true

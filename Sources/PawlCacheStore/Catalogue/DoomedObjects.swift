@@ -1,6 +1,6 @@
 /// The numbers of objects that are being removed, so that no object is removed twice. Otherwise its bytes would be counted as
-/// free twice. A number is kept until the catalogue has removed the row. If a round then still uses rows that it read before, the
-/// number is kept until the round ends.
+/// free twice. A number is kept until the catalogue has removed the row, and until no round runs. A round is a task that reads
+/// rows from the catalogue and later removes objects, such as an eviction: it may have read the row before it was removed.
 struct DoomedObjects: Sendable {
   private var numbers: Set<Int64> = []
   /// Numbers whose rows were removed while rounds ran.
@@ -21,7 +21,7 @@ struct DoomedObjects: Sendable {
     if rounds == 0 { numbers.remove(number) } else { recorded.append(number) }
   }
 
-  /// Begins a round that reads candidates from the catalogue.
+  /// Begins a round: a task that reads rows from the catalogue, and then removes some of these objects.
   mutating func beginRound() { rounds += 1 }
 
   mutating func endRound() {

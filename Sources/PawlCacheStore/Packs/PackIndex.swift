@@ -206,8 +206,8 @@ extension Packs {
     else {
       if size > UInt64(Pack.headSize) { noteLoss("pack-dropped", path, "it is not of this catalogue, or damaged") }
       // If the file is not larger than its head, no record was written to it.
-      try Files.unlink(path)
-      return try Files.unlink(indexPath(of: number))
+      try Files.unlink(indexPath(of: number))
+      return try Files.unlink(path)
     }
     let list = try readIndex(of: number)
     if let end = list?.end, end > pack.size {
@@ -217,8 +217,8 @@ extension Packs {
     let content = listed ?? content(of: pack)
     let live = content.entries.reduce(0) { $0 + $1.place.size }
     guard live > 0 else {
-      try Files.unlink(path)
-      return try Files.unlink(indexPath(of: number))
+      try Files.unlink(indexPath(of: number))
+      return try Files.unlink(path)
     }
     pack.noteFound(live: live, lastWritten: Self.changed(descriptor), isCounted: listed == nil)
     adopt(pack)

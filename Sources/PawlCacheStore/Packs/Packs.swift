@@ -8,7 +8,8 @@ import PawlObserve
 /// one write, and sending it one read. A changed object is written as a new record, and the old record is marked as dead.
 ///
 /// Each writer uses one of a few lanes, and each lane writes to a pack of its own. So writers seldom wait for each other. In a
-/// lane, records are written one at a time, so a process that is killed leaves no hole before a complete record.
+/// lane, each record is written completely before the next one begins. So if the process is killed, only the last record of a pack
+/// can be incomplete.
 final class Packs: Sendable {
   /// The largest content that is kept in packs, in bytes.
   let contentLimit: Int
@@ -23,7 +24,7 @@ final class Packs: Sendable {
 
   private static let laneCount = 4
   private let lanes: [Locked<Lane>]
-  /// Whether a pack was made whose directory entry may not be synced yet.
+  /// Whether a pack file was made since the directory was last synced.
   private let hasNewName = Locked(false)
   private let failures: FailureLog
   private let state: Locked<State>
@@ -52,8 +53,8 @@ final class Packs: Sendable {
   static let usualSize: UInt64 = 64 << 20
 
   /// Returns the size of a pack in bytes for a cache of `maxSize` bytes.
-  /// - Parameter mostPacks: the most packs; each of them holds a descriptor. Packs are made larger, up to the largest possible
-  ///   size, so that this number is enough.
+  /// - Parameter mostPacks: how many packs there may be; each of them keeps a descriptor open. If a full cache would have more
+  ///   packs of the usual size, the packs are made larger, up to ``PackPlace/packLimit``.
   static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
     min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
@@ -133,7 +134,7 @@ final class Packs: Sendable {
 
   // MARK: Writing
 
-  /// Writes a record and charges its bytes. Returns `nil`, and logs the error, if the write fails.
+  /// Writes a record, and adds its size to the used space in the budget. Returns `nil`, and logs the error, if the write fails.
   func append(_ bytes: [UInt8]) -> PackPlace? { append(bytes, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   /// Writes a record from two parts: its front, which is everything before the content, and its content.
@@ -163,7 +164,7 @@ final class Packs: Sendable {
     }
   }
 
-  /// Seals the packs that are being written to, so that they can be emptied. Blocking.
+  /// Marks the packs that are being written to as full. Only full packs can be emptied and removed to free their space. Blocking.
   /// - Returns: whether one of them has records.
   func sealAll() -> Bool {
     var hasSealed = false
@@ -266,7 +267,7 @@ final class Packs: Sendable {
     return true
   }
 
-  /// Removes a pack with all its records, which no look-up finds any more. Blocking.
+  /// Removes a pack that has no live records, and its files. Blocking.
   func remove(_ pack: Pack) {
     guard pack.beginDropping() else { return }
     takeOut(pack)
@@ -285,7 +286,8 @@ final class Packs: Sendable {
       return true
     }
     guard isHere else { return }
-    // The list is removed first, because it must never be found beside a later pack with the same number.
+    // The file with the list of records (``PackList``) is removed first. If the process is killed between the two, the list must
+    // not be found beside a later pack with the same number.
     for path in [indexPath(of: pack.number), path(of: pack.number)] {
       do throws(StoreError) {
         try Files.unlink(path)
@@ -323,7 +325,7 @@ final class Packs: Sendable {
     events.log(.warning, event, ["path": path, "why": why, "omitted": "\(omitted)"])
   }
 
-  /// Logs a failure once a minute, with the number of events that were not logged.
+  /// Logs a failure at most once a minute, with the number of events that were not logged.
   private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
     guard let omitted = failures.due("\(event)") else { return }
     events.log(.error, event, ["path": path, "why": "\(why)", "omitted": "\(omitted)"])

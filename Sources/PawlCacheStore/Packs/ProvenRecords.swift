@@ -11,7 +11,8 @@ struct ProvenRecords {
   private var stamp: FileStamp?
   /// When the file was last checked (``FileStamp/moment(_:)``).
   private var lookedAt = UInt64.max
-  /// The proven contents by the part in which they begin. Two contents of at least ``least`` bytes never begin in the same part.
+  /// The parts of the file in which a proven content begins. A part has ``least`` bytes. Only contents of at least that size are
+  /// looked up here, and two such contents never begin in the same part.
   private var seen = PageWarmth(span: UInt64(least))
   /// Counts the changes by other processes.
   private(set) var changes: UInt64 = 0
@@ -64,7 +65,7 @@ package struct RecordProof: Sendable {
   /// The value of ``ProvenRecords/changes`` when the content was proven.
   let changes: UInt64
 
-  /// Whether the content is unchanged. Also `false` if checking that would wait for the disk. On any loop.
+  /// Whether the content is unchanged. Also `false` if checking that would wait for the disk. May be called on any loop.
   package func holds(now: Monotonic) -> Bool {
     if pack.isSame(now, changes) { return true }
     return pack.prove(base, count, digest, now: now) == true
@@ -92,8 +93,9 @@ extension Pack {
   /// Notes that pawl has added a record at the end of the file. Its content counts as proven.
   /// - Parameters:
   ///   - base: the offset of the record's content, if known.
-  ///   - before: the stamp of the file before that write. A change by another process during that write is detected later, or not
-  ///     at all, as in a body's own file.
+  ///   - before: the stamp of the file before that write. If another process changes the file during the write, the stamp after
+  ///     the write already contains that change. Then the change is found only when the changed content is next compared with its
+  ///     digest. A body in a file of its own has the same gap.
   func noteAppended(_ base: Int?, now: Monotonic, before: FileStamp?) {
     let after = FileStamp(of: descriptor)
     proven.withLock { proven in
@@ -102,7 +104,7 @@ extension Pack {
     }
   }
 
-  /// Reads content and compares it with its digest. On any loop.
+  /// Reads content and compares it with its digest. May be called on any loop.
   /// - Returns: whether they agree; `nil` if this would wait for the disk.
   func prove(_ base: UInt64, _ count: Int, _ digest: UInt64, now: Monotonic) -> Bool? {
     let stamp = FileStamp(of: descriptor)

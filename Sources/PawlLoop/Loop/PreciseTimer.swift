@@ -10,7 +10,7 @@ package final class PreciseTimer {
   private let ring: () -> Void
 
   /// Calls `ring` first at `start`, then every `interval`, until ``close()``. If several intervals pass while the loop is busy,
-  /// `ring` is called once for all of them. On the loop.
+  /// `ring` is called once for all of them. The caller has to be on the loop.
   /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors left.
   package init(
     _ loop: EventLoop, start: Monotonic, every interval: Duration, ring: @escaping () -> Void

@@ -12,12 +12,13 @@ protocol RequestDispatch: AnyObject {
   /// Whether the request appends content to an existing upload.
   func appends(_ head: RequestHead) -> Bool
   /// Starts to serve HTTP, in the version that the TLS handshake chose.
-  /// - Parameter opening: the connection so far, as it is counted in ``LoopConnections/members``; `nil` if the connection began
-  ///   with HTTP.
+  /// - Parameter opening: the object that stood for the connection during the PROXY header and the TLS handshake. The HTTP
+  ///   connection takes its place in ``LoopConnections/members``. `nil` if the connection began with HTTP.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?)
   /// Starts to serve HTTP/2 by prior knowledge (RFC 9113 §3.3).
   /// - Parameters:
-  ///   - connection: the HTTP/1.1 connection, which is counted in ``LoopConnections/members`` so far.
+  ///   - connection: the HTTP/1.1 connection that had the stream until now. The HTTP/2 connection takes its place in
+  ///     ``LoopConnections/members``.
   ///   - received: all bytes received so far; the HTTP/2 session parses them.
   func serveHTTP2(
     _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
@@ -45,7 +46,7 @@ final class LoopConnections {
   /// Whether the server drains: a connection accepts no further request after its present answer.
   var isDraining = false
   private var hotBuffer: [UInt8] = []
-  /// Spare states from connections that became idle; at most ``BusyState/sparesLimit``.
+  /// ``BusyState`` objects of connections that became idle, kept for reuse; at most ``BusyState/sparesLimit``.
   @exclusivity(unchecked) var spareStates: [BusyState] = []
 
   var events: EventLog { services.events }

@@ -18,8 +18,9 @@ enum AnswerTags {
 
   /// Returns the opaque part of the tag that names this body from now on.
   ///
-  /// It is the origin's strong tag, unless that also names a body of another content coding, which an origin must not do
-  /// (RFC 9110 §8.8.3.3). Then a new tag is minted, so that a part of one body can never be taken for a part of the other.
+  /// It is the origin's strong tag, or a minted tag if the origin sent none. An origin must not use one strong tag for two content
+  /// codings (RFC 9110 §8.8.3.3). If a stored body of another coding has the same tag, a new tag is minted, so that a part of one
+  /// body can never be taken for a part of the other.
   /// - Parameter others: what is stored under the same key.
   static func name(for head: ResponseHead, beside others: @autoclosure () -> [StoredResponse]) -> [UInt8] {
     guard let tag = head.fields.only(.etag).flatMap(EntityTag.init), !tag.isWeak, head.status != 304 else {
@@ -27,15 +28,16 @@ enum AnswerTags {
     }
     let coding = RepresentationIdentity.codings(head.fields)
     let isTaken = others().contains { other in
-      // A tag that was found on two different bodies stays with the first of them, and is not used for another body.
+      // `nil`, although the head of `other` has this tag: its body got a minted tag, because the origin had used this tag for
+      // another body before. No further body gets such a tag.
       other.body.tagLimit(tag.opaque) == nil
         ? other.head.validators.tag?.matchesStrongly(tag) ?? false : other.head.coding != coding
     }
     return isTaken ? mint() : tag.opaque
   }
 
-  /// Whether responses carry the body's tag instead of the origin's ETag field: with `etag = auto`, or where the body's tag is
-  /// the origin's strong tag.
+  /// Whether pawl sets `ETag` to the body's tag: always with `etag = auto`; otherwise only if the origin's strong tag is the
+  /// body's first tag. If not, the origin's `ETag` field stays as it is.
   static func areShown(of stored: StoredResponse, _ route: RouteSettings) -> Bool {
     if route.etag == .auto { return true }
     guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }

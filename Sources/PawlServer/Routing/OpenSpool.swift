@@ -1,7 +1,8 @@
 import PawlConfig
 import PawlUploadStore
 
-/// An open spool: its settings, its uploads, and the other files in its directory.
+/// An open spool: its settings, its resumable uploads (`store`), and the files without a name in its directory: ordinary uploads
+/// that are spooled (`plain`), and content that waits outside memory (`buffers`).
 struct OpenSpool: Sendable {
   let settings: SpoolSettings
   let store: UploadStore

@@ -3,7 +3,8 @@ import COpenSSL
 /// An OCSP response (RFC 6960) that is sent with its certificate.
 struct OCSPStaple: Hashable, Sendable {
   let response: [UInt8]
-  /// Seconds since 1970 until which it is sent; `Int64.max` where the response gives no end.
+  /// The time from which the response is not sent any more, in seconds since 1970; `Int64.max` if the response has no
+  /// `nextUpdate`.
   let until: Int64
 
   /// How an OCSP response relates to one certificate.

@@ -248,11 +248,10 @@ def disk_full(bench):
     for thread in threads:
         thread.join()
     same(got, [True] * 6, "six bodies at once on a disk that is full")
-    with open(folder / "filler", "wb") as filler:
+    with open(folder / "filler", "wb", buffering=0) as filler:
         try:
             while True:
                 filler.write(bytes(65536))
-                filler.flush()
         except OSError:
             pass
     same(

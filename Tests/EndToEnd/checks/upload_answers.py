@@ -11,7 +11,7 @@ from harness.checks import Skip, check, same, timely, true
 from harness.client import get
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, wait_for
+from harness.process import free_port, held_port, wait_for
 from harness.uploads import (
     NO_STORE,
     Dialect,
@@ -377,7 +377,8 @@ def journaled(pawl):
     seconds=60,
 )
 def origin_down(bench):
-    port = free_port()
+    holder, port = held_port()
+    bench.use(holder)
     pawl = bench.pawl(
         f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"}
     )
@@ -395,7 +396,7 @@ def origin_down(bench):
         uploads.append((d, location))
     gone = [(Dialect(9), lost(pawl.address, Dialect(9), target="/lost"))]
     pawl.restart()
-    origin = Origin(port=port)
+    origin = Origin(port=port, is_held=True)
     origin.default = stored  # before it listens: pawl comes at once
     bench.use(origin)
     for d, location in uploads + gone:

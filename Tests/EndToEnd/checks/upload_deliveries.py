@@ -14,7 +14,7 @@ from harness.checks import CLEAR, check, only, same, true
 from harness.client import Client, head
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, run_pawl, wait_for
+from harness.process import held_port, run_pawl, wait_for
 from harness.uploads import (
     NO_STORE,
     Dialect,
@@ -381,7 +381,8 @@ def script_connection(first, origin):
 @check("forward-give-up does not count the time in which pawl is off", area="upload deliveries", seconds=60)
 def give_up(bench):
     for how in ("stop", "kill"):
-        port = free_port()
+        holder, port = held_port()
+        bench.use(holder)
         pawl = bench.pawl(
             f"http://127.0.0.1:{port}", how, site={"min-resumable": "0", "tus-wait": "1s", "forward-give-up": "6s"}
         )
@@ -392,7 +393,7 @@ def give_up(bench):
         wait_for(lambda: rows(pawl, "attempts")[0][0] >= 2, 8, "an attempt after the start")
         time.sleep(0.3)
         same(phases(pawl), [COMPLETE], f"after {how} and one failed attempt")
-        with Origin(port=port) as origin:
+        with Origin(port=port, is_held=True) as origin:
             origin.default = stored
             wait_for(lambda: phases(pawl) == [ANSWERED], 15, "the delivery")
             same([r.body == BODY for r in asked(origin)], [True], "at the application")

@@ -6,7 +6,7 @@ import time
 from harness.checks import Skip, check, same, true
 from harness.content import Content
 from harness.origin import Origin
-from harness.process import free_port, wait_for
+from harness.process import held_port, wait_for
 from harness.uploads import (
     Dialect,
     Upload,
@@ -308,7 +308,8 @@ def expiry(bench):
     same(len(set(tus)), 200, "Locations")
     wait_for(lambda: pawl.descriptors() <= before + 30, 5, f"descriptors back from {pawl.descriptors()} to {before}")
 
-    port = free_port()
+    holder, port = held_port()
+    bench.use(holder)
     down = bench.pawl(
         f"http://127.0.0.1:{port}",
         "down",
@@ -344,7 +345,7 @@ def expiry(bench):
 
     wait_for(lambda: gone(down, d, incomplete, drops), 16, "the end of an incomplete upload and of one given up", 0.2)
     same(status(down.address, d, stays).get("Upload-Offset"), str(len(BODY)), "HEAD of the completed one")
-    late = bench.use(Origin(port=port))
+    late = bench.use(Origin(port=port, is_held=True))
     late.default = stored
     wait_for(lambda: whole(late), 20, "the delivery")
     same(

@@ -5,7 +5,7 @@ import re
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin
-from harness.process import free_port, run_pawl, wait_for
+from harness.process import held_port, run_pawl, wait_for
 from harness.uploads import (
     Dialect,
     append,
@@ -149,7 +149,8 @@ def resend_offline(bench):
     area="upload operator",
 )
 def waiting(bench):
-    port = free_port()
+    holder, port = held_port()
+    bench.use(holder)
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "200ms"})
     same(create(pawl.address, D, BODY, target="/down").status, 503, "answer")
     careful(pawl.address, D, target="/open")
@@ -159,7 +160,7 @@ def waiting(bench):
     details = uploads(pawl, "show", ids(lines["/down"])[0]).lower()
     true("attempt" in details and ("refused" in details or "connect" in details), f"{details!r}")
     uploads(pawl, "resend", ids(lines["/open"])[0], code=1)
-    origin = bench.use(Origin(port=port))
+    origin = bench.use(Origin(port=port, is_held=True))
     origin.default = stored
     wait_for(lambda: len(whole(origin, "/down")) == 1, 25, "the delivery", 0.1)
     wait_for(lambda: "answered" in uploads(pawl, "list"), 5, "the answer")

@@ -8,7 +8,7 @@ import threading
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, wait_for
+from harness.process import held_port, wait_for
 from harness.uploads import (
     NO_STORE,
     PREFIX,
@@ -216,7 +216,8 @@ def under_way(bench):
 )
 def away(bench):
     for name, change, how in (("off", OFF, "reload"), ("moved", MOVED, "reload"), ("off", OFF, "kill")):
-        port = free_port()
+        holder, port = held_port()
+        bench.use(holder)
         pawl = bench.pawl(
             f"http://127.0.0.1:{port}",
             f"{name}-{how}",
@@ -227,7 +228,7 @@ def away(bench):
         same(answer.status, 503, "while it is away")
         location = [fields.get("Location") for number, fields in answer.interim if number == 104][0]
         takes_effect(pawl, how, change)
-        with Origin(port=port) as origin:
+        with Origin(port=port, is_held=True) as origin:
             origin.default = stored
             # By itself, without its client.
             wait_for(lambda: whole(origin, "/x"), 30, "the delivery")

@@ -9,7 +9,7 @@ import urllib.parse
 from harness.checks import check, same, timely, true
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, run_pawl, wait_for
+from harness.process import held_port, run_pawl, wait_for
 from harness.uploads import (
     NO_STORE,
     OCTETS,
@@ -137,7 +137,8 @@ def undecided(bench):
 
 @check("origin down: 423 after tus-wait, delivered once when it is back", area="upload tus answer")
 def down(bench):
-    port = free_port()
+    holder, port = held_port()
+    bench.use(holder)
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"tus-wait": "1s"}, upstream={"connect-timeout": "1s"})
     answer, location = upload(pawl)
     same(answer.status, 423, "the last PATCH")
@@ -145,7 +146,7 @@ def down(bench):
     same(tus_head(pawl.address, location).status, 423, "HEAD")
     pawl.restart(hard=True)
     same(tus_head(pawl.address, location).status, 423, "HEAD after kill -9")
-    origin = bench.use(Origin(port=port))
+    origin = bench.use(Origin(port=port, is_held=True))
     origin.default = stored
     wait_for(lambda: tus_head(pawl.address, location).status in (200, 204), 25, "the delivery", 0.1)
     answer = tus_patch(pawl.address, location, len(DATA), b"")

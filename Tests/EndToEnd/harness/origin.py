@@ -94,11 +94,13 @@ class PeerGone(Exception):
 class Origin:
     """Listens on 127.0.0.1. Use as a context manager. `tls`: an ssl.SSLContext; then it speaks TLS."""
 
-    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None, tls=None):
+    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None, tls=None, is_held=False):
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer:
             self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if is_held:  # by process.held_port
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         self.listener.bind(("127.0.0.1", port))
         self.listener.listen(1024)
         self.port = self.listener.getsockname()[1]

@@ -282,6 +282,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def held_port():
+    """A socket that keeps a port where nobody listens, and the port: for an Origin that comes later, with is_held."""
+    import socket
+
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    holder.bind(("127.0.0.1", 0))
+    return holder, holder.getsockname()[1]
+
+
 def wait_for(condition, seconds=10, what="the condition", step=0.02):
     """Polls until `condition()` is true and returns its value."""
     end = time.monotonic() + seconds

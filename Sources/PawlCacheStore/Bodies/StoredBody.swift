@@ -172,11 +172,11 @@ package final class StoredBody: @unchecked Sendable {
     // The file may have been closed between two turns of the loop because the body had no readers. Opening a file that was just
     // used does not wait for the disk.
     guard let descriptor = known ?? BodyFile.reopen(self) else {
-      return FileSlice(fd: -1, offset: range.lowerBound, count: count, owner: self)
+      return FileSlice(fd: -1, offset: range.lowerBound, count: count, keeper: self)
     }
     return FileSlice(
       fd: descriptor.raw, offset: descriptor.base + range.lowerBound, count: count, base: descriptor.base,
-      owner: descriptor)
+      keeper: descriptor)
   }
 
   // MARK: Idle files

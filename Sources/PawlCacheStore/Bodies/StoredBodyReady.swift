@@ -29,7 +29,7 @@ extension StoredBody {
       state.lastTouch = lately
       let slice = FileSlice(
         fd: descriptor.raw, offset: descriptor.base + range.lowerBound,
-        count: Int(range.upperBound - range.lowerBound), base: descriptor.base, owner: descriptor)
+        count: Int(range.upperBound - range.lowerBound), base: descriptor.base, keeper: descriptor)
       return (
         .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
       )
@@ -46,7 +46,7 @@ extension StoredBody {
   /// Returns content that is in a pack. Small content is read and compared with its digest each time. Large content is sent from
   /// the file, and is compared with its digest only if that was not done in the last seconds.
   private func readyInPack(_ slice: FileSlice, _ now: Monotonic) -> ReadyBytes? {
-    guard let pack = (slice.owner as? BodyDescriptor)?.pack, heldCount >= ProvenRecords.least else {
+    guard let pack = (slice.keeper as? BodyDescriptor)?.pack, heldCount >= ProvenRecords.least else {
       return readPacked().map { .memory($0) }
     }
     if pack.hasProven(slice.base, now: now) { return .file(slice) }

@@ -8,9 +8,9 @@ package struct FileSlice: Sendable {
   package let count: Int
   /// The offset in the file at which the body begins.
   package let base: UInt64
-  package let owner: any AnyObject & Sendable
+  package let keeper: any AnyObject & Sendable
 
-  package init(fd: CInt, offset: UInt64, count: Int, base: UInt64 = 0, owner: any AnyObject & Sendable) {
-    (self.fd, self.offset, self.count, self.base, self.owner) = (fd, offset, count, base, owner)
+  package init(fd: CInt, offset: UInt64, count: Int, base: UInt64 = 0, keeper: any AnyObject & Sendable) {
+    (self.fd, self.offset, self.count, self.base, self.keeper) = (fd, offset, count, base, keeper)
   }
 }

@@ -93,7 +93,7 @@ package struct PackedHit {
 
   /// The proof that content which is sent slowly from the file is still unchanged; `nil` for content in memory.
   package var proof: RecordProof? {
-    (slice?.owner as? Pack).map { $0.proof(slice?.base ?? 0, count, digest) }
+    (slice?.keeper as? Pack).map { $0.proof(slice?.base ?? 0, count, digest) }
   }
 }
 
@@ -120,7 +120,7 @@ extension Pack {
       hit.content = content
       return hit
     }
-    hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
+    hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, keeper: self)
     if hasProven(base, now: now) { return hit }
     // All content is read after the stamp was taken, because bytes that were read before may have changed since.
     let stamp = FileStamp(of: descriptor)

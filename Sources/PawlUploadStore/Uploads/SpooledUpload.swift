@@ -85,7 +85,7 @@ package final class SpooledUpload: Sendable {
     guard core.catalogue != nil else { return nil }
     return state.withLock { state in
       guard !state.isFreed, let descriptor = state.descriptor else { return nil }
-      return UploadBody(fd: descriptor.raw, count: state.row.length ?? state.written, owner: descriptor)
+      return UploadBody(fd: descriptor.raw, count: state.row.length ?? state.written, keeper: descriptor)
     }
   }
 
@@ -94,7 +94,7 @@ package final class SpooledUpload: Sendable {
     guard let count else { return .failure(.dropped) }
     do throws(StoreError) {
       let descriptor = try openFile()
-      return .success(UploadBody(fd: descriptor.raw, count: count, owner: descriptor))
+      return .success(UploadBody(fd: descriptor.raw, count: count, keeper: descriptor))
     } catch {
       core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
       return .failure(error)
@@ -269,15 +269,15 @@ package final class UploadObservation {
   }
 }
 
-/// The bytes of a completed upload. The file stays open while ``owner`` is retained.
+/// The bytes of a completed upload. The file stays open while ``keeper`` is retained.
 package struct UploadBody: Sendable {
   package let fd: CInt
   /// The number of bytes.
   package let count: UInt64
   /// The object that keeps the file open.
-  package let owner: any AnyObject & Sendable
+  package let keeper: any AnyObject & Sendable
 
-  package init(fd: CInt, count: UInt64, owner: any AnyObject & Sendable) {
-    (self.fd, self.count, self.owner) = (fd, count, owner)
+  package init(fd: CInt, count: UInt64, keeper: any AnyObject & Sendable) {
+    (self.fd, self.count, self.keeper) = (fd, count, keeper)
   }
 }

@@ -12,9 +12,9 @@ extension OriginExchange {
   /// Sends bytes of a file without copying them through memory (`sendfile`). In all other respects this works as ``sendBody(_:)``
   /// does. `false`: the socket does not have all the bytes yet; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` is called when
   /// it has them. Blocks if the file is not in the page cache.
-  /// - Parameter owner: keeps the descriptor open; released when the bytes are sent.
-  package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
-    let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
+  /// - Parameter keeper: keeps the descriptor open; released when the bytes are sent.
+  package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping keeper: AnyObject) -> Bool {
+    let run = FileContent(descriptor: descriptor, offset: offset, count: count, keeper: keeper)
     return send { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }
   }
 

@@ -2,17 +2,17 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// A range of a file that is content of a request. The descriptor stays open while `owner` is retained.
+/// A range of a file that is content of a request. The descriptor stays open while `keeper` is retained.
 struct FileContent {
   let descriptor: CInt
   let offset: UInt64
   let count: UInt64
-  let owner: AnyObject
+  let keeper: AnyObject
 
   /// Returns what is left after `sent` bytes; `nil`: nothing.
   func advanced(by sent: UInt64) -> FileContent? {
     guard sent < count else { return nil }
-    return FileContent(descriptor: descriptor, offset: offset + sent, count: count - sent, owner: owner)
+    return FileContent(descriptor: descriptor, offset: offset + sent, count: count - sent, keeper: keeper)
   }
 }
 

@@ -12,7 +12,7 @@ final class FileFeed {
   private static let stride: UInt64 = 64 << 10
 
   private let descriptor: CInt
-  private let owner: any AnyObject & Sendable
+  private let keeper: any AnyObject & Sendable
   private let end: UInt64
   private let loop: EventLoop
   private let pool: WorkerPool
@@ -21,12 +21,12 @@ final class FileFeed {
   /// The end of what the pool has just read. It is not probed again, since some kernels cannot report what is in the page cache.
   private var readUntil: UInt64 = 0
 
-  /// - Parameter owner: keeps the descriptor open.
+  /// - Parameter keeper: keeps the descriptor open.
   init(
-    _ descriptor: CInt, _ range: Range<UInt64>, keeping owner: any AnyObject & Sendable, on loop: EventLoop,
+    _ descriptor: CInt, _ range: Range<UInt64>, keeping keeper: any AnyObject & Sendable, on loop: EventLoop,
     pool: WorkerPool
   ) {
-    (self.descriptor, self.owner, self.loop, self.pool) = (descriptor, owner, loop, pool)
+    (self.descriptor, self.keeper, self.loop, self.pool) = (descriptor, keeper, loop, pool)
     (position, end) = (range.lowerBound, range.upperBound)
   }
 
@@ -46,7 +46,7 @@ final class FileFeed {
     }
     position = window.upperBound
     let takesMore = exchange.sendFile(
-      descriptor, at: window.lowerBound, count: window.upperBound - window.lowerBound, keeping: owner)
+      descriptor, at: window.lowerBound, count: window.upperBound - window.lowerBound, keeping: keeper)
     guard takesMore, position < end else { return takesMore }
     // The next window waits for the next turn, so that a fast origin leaves time to other connections.
     loop.nextTurn(more)
@@ -66,8 +66,8 @@ final class FileFeed {
 
   private func read(_ range: Range<UInt64>, then more: @escaping () -> Void) {
     isReading = true
-    let (descriptor, owner) = (descriptor, owner)
-    let isQueued = pool.run({ Self.readIn(descriptor, range, owner) }, then: loop) { [weak self] in
+    let (descriptor, keeper) = (descriptor, keeper)
+    let isQueued = pool.run({ Self.readIn(descriptor, range, keeper) }, then: loop) { [weak self] in
       guard let self else { return }
       self.isReading = false
       self.readUntil = range.upperBound
@@ -77,7 +77,7 @@ final class FileFeed {
   }
 
   /// Reads the range into the page cache; blocking. Errors are ignored, since `sendfile` will fail with the same error.
-  private static func readIn(_ descriptor: CInt, _ range: Range<UInt64>, _ owner: any AnyObject & Sendable) {
+  private static func readIn(_ descriptor: CInt, _ range: Range<UInt64>, _ keeper: any AnyObject & Sendable) {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var at = range.lowerBound
     while at < range.upperBound {
@@ -85,6 +85,6 @@ final class FileFeed {
       guard count > 0 else { break }
       at += UInt64(count)
     }
-    withExtendedLifetime(owner) {}
+    withExtendedLifetime(keeper) {}
   }
 }

@@ -13,7 +13,7 @@ final class TemporaryFileBody: BodySource {
     guard sent < count else { return .end }
     let piece = Int(min(UInt64(limit), count - sent))
     defer { sent += UInt64(piece) }
-    return .file(FileRun(FileSlice(fd: file.descriptor, offset: sent, count: piece, owner: file)))
+    return .file(FileRun(FileSlice(fd: file.descriptor, offset: sent, count: piece, keeper: file)))
   }
 
   func finish() {}

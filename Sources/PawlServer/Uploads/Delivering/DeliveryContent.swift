@@ -20,7 +20,7 @@ final class DeliveryContent {
     prefix = request.prefix
     let isRaw = request.suffix.isEmpty
     let end = isRaw && body.count > 0 ? body.count - 1 : body.count
-    feed = FileFeed(body.fd, 0..<end, keeping: body.owner, on: loopUploads.loop, pool: loopUploads.pool)
+    feed = FileFeed(body.fd, 0..<end, keeping: body.keeper, on: loopUploads.loop, pool: loopUploads.pool)
     heldBack = isRaw ? last.map { [$0] } ?? [] : request.suffix
   }
 

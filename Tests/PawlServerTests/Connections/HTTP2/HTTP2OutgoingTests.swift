@@ -93,7 +93,7 @@ import Testing
     let file = pawl_open("\(folder.path)/file", O_RDWR | O_CREAT, 0o600)
     defer { close(file) }
     #expect(write(file, "012345", 6) == 6)
-    let source = Changing(FileRun(FileSlice(fd: file, offset: 0, count: 6, owner: Owner())), [.same, .changed])
+    let source = Changing(FileRun(FileSlice(fd: file, offset: 0, count: 6, keeper: Owner())), [.same, .changed])
     let outgoing = HTTP2Outgoing()
     outgoing.begin(source, owed: 6)
     var output: [UInt8] = []
@@ -105,7 +105,7 @@ import Testing
 
   @Test("fails when what is left of a file will not come again")
   func notGivenBack() {
-    let source = Changing(FileRun(FileSlice(fd: -1, offset: 0, count: 6, owner: Owner())), [.changed])
+    let source = Changing(FileRun(FileSlice(fd: -1, offset: 0, count: 6, keeper: Owner())), [.changed])
     source.returned = 1
     let outgoing = HTTP2Outgoing()
     outgoing.begin(source, owed: 6)

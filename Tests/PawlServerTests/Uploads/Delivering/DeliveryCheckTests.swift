@@ -16,7 +16,7 @@ import Testing
     let isWritten = Array(text.utf8).withUnsafeBytes { file.write($0, at: 0) }
     #expect(isWritten)
     return DeliveryCheck.make(
-      UploadBody(fd: file.descriptor, count: count ?? UInt64(text.utf8.count), owner: file), claims)
+      UploadBody(fd: file.descriptor, count: count ?? UInt64(text.utf8.count), keeper: file), claims)
   }
 
   private func hex(_ text: String) -> [UInt8] {
@@ -30,7 +30,7 @@ import Testing
     let isWritten = Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
     #expect(isWritten)
     func check(_ count: UInt64) -> DeliveryCheck? {
-      DeliveryCheck.makeAtOnce(UploadBody(fd: file.descriptor, count: count, owner: file))
+      DeliveryCheck.makeAtOnce(UploadBody(fd: file.descriptor, count: count, keeper: file))
     }
     guard case .good(last: 0x63?)? = check(3) else { return #expect(Bool(false)) }
     guard case .good(last: nil)? = check(0) else { return #expect(Bool(false)) }

@@ -72,7 +72,11 @@ extension StoreCore {
       !trees.covers(record.row.key, number: head.number), let bytes = packs.rewritten(place, [])
     else { return evict(head, place, packs, evenInUse: false) }
     guard let next = packs.append(bytes) else { return false }
-    if replace(head.keyHash, place, by: next) { return true }
+    if replace(head.keyHash, place, by: next) {
+      // The pack may stay after all, or pawl may be killed: an object that is removed meanwhile must not come back by its old record.
+      packs.kill(place)
+      return true
+    }
     packs.kill(next)
     // The object was loaded or removed meanwhile.
     guard let body = loadedBody(head, place) else { return true }

@@ -264,6 +264,24 @@ import Testing
     try check(try StoreFixture(packingIn: try fixture.directory.copy()))
   }
 
+  @Test("what was moved and then removed stays away, though the pack that it was in could not be emptied")
+  func movedAndRemoved() throws {
+    let first = try fixture()
+    try fill(first, 0..<80)
+    let all = numbers(first, in: try firstPack(first))
+    let fixture = try fixture(in: try first.directory.copy())
+    let pack = try #require(fixture.store.core.packs?.all.first)
+    // The record of the last one is being changed, so that it stays where it is.
+    let (last, gone) = (try #require(all.last), all[0])
+    let busy = try #require(try fixture.first(target(last)))
+    busy.body.state.withLock { $0.isEditing = true }
+    #expect(fixture.store.core.empty(pack, keepingAll: true) == 0)
+    fixture.store.forget(try #require(try fixture.first(target(gone))))
+    try fixture.settle()
+    let copy = try StoreFixture(packingIn: try fixture.directory.copy())
+    #expect(try !isThere(copy, gone) && isThere(copy, all[1]) && isThere(copy, last))
+  }
+
   @Test("a record of which a kill has left two is the later one, and there is one after that")
   func twice() throws {
     let fixture = try fixture()

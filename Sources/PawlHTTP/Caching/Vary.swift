@@ -119,12 +119,8 @@ private struct CanonicalMembers {
 
   /// The weight in thousandths of a member in canonical form (RFC 9110 §12.4.2); 0 when it is malformed.
   private static func weight(of member: Bytes) -> Int {
-    guard let mark = member.firstIndex(of: 0x3b) else { return 1000 }
-    guard member[mark...].hasPrefix(";q=0") else { return 0 }
-    let digits = member[(mark + 4)...].dropFirst().prefix(3)
-    return zip(digits, [100, 10, 1]).reduce(0) { sum, pair in
-      (0x30...0x39).contains(pair.0) ? sum + Int(pair.0 - 0x30) * pair.1 : sum
-    }
+    var scanner = ByteScanner(member[(member.firstIndex(of: 0x3b) ?? member.endIndex)...])
+    return Int(scanner.weight() ?? 0)
   }
 
   /// Writes the members with commas between them; where their order does not matter, sorted and each once.

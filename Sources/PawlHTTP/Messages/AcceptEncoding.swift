@@ -67,7 +67,7 @@ package struct AcceptEncoding: Hashable, Sendable {
 
   private mutating func read(_ member: Bytes) {
     var scanner = ByteScanner(member)
-    guard let name = scanner.token(), let weight = Self.weight(&scanner) else { return }
+    guard let name = scanner.token(), let weight = scanner.weight() else { return }
     switch ContentCoding(name: name) {
     case .gzip: gzip = min(gzip, weight)
     case .brotli: brotli = min(brotli, weight)
@@ -77,22 +77,24 @@ package struct AcceptEncoding: Hashable, Sendable {
       if name.equalsIgnoringCase("identity") { identity = min(identity, weight) }
     }
   }
+}
 
-  /// Reads the weight after a name: 1 if there is none, else `;q=` and a number from 0 to 1 with at most three decimals. `nil`
-  /// for anything else.
-  private static func weight(_ scanner: inout ByteScanner) -> Weight? {
-    scanner.skipBlanks()
-    if scanner.isAtEnd { return 1000 }
-    guard scanner.skip(0x3b) else { return nil }
-    scanner.skipBlanks()
-    guard scanner.skip(ignoringCase: "q="), let whole = scanner.decimal(digits: 1), whole <= 1 else { return nil }
-    var weight = Weight(whole) * 1000
-    if scanner.skip(0x2e) {
-      for place: Weight in [100, 10, 1] {
-        guard let digit = scanner.decimal(digits: 1) else { break }
-        weight += Weight(digit) * place
+extension ByteScanner {
+  /// Reads a weight (RFC 9110 §12.4.2), which is the rest of a list member after its name: `;q=` and a number from 0 to 1 with at most
+  /// three decimals. Returns thousandths, 1000 if there is no weight, and `nil` for anything else.
+  mutating func weight() -> UInt16? {
+    skipBlanks()
+    if isAtEnd { return 1000 }
+    guard skip(0x3b) else { return nil }
+    skipBlanks()
+    guard skip(ignoringCase: "q="), let whole = decimal(digits: 1), whole <= 1 else { return nil }
+    var weight = UInt16(whole) * 1000
+    if skip(0x2e) {
+      for place: UInt16 in [100, 10, 1] {
+        guard let digit = decimal(digits: 1) else { break }
+        weight += UInt16(digit) * place
       }
     }
-    return scanner.isAtEnd && weight <= 1000 ? weight : nil
+    return isAtEnd && weight <= 1000 ? weight : nil
   }
 }

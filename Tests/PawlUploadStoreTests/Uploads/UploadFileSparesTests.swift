@@ -24,9 +24,7 @@ import Testing
     let first = try fixture.completed(pattern(1000))
     let inode = try status(fixture.path(first)).st_ino
     try fixture.answer(first)
-    try fixture.settle()
-    #expect(!fixture.hasFile(first))
-    #expect(spares(fixture).count == 1)
+    try fixture.wait { !fixture.hasFile(first) && spares(fixture).count == 1 }
     let next = try fixture.create()
     let found = try status(fixture.path(next))
     #expect(found.st_ino == inode && found.st_size == 0 && found.st_mode & 0o777 == 0o600)

@@ -11,7 +11,7 @@ from harness.checks import Skip, check, same, timely, true
 from harness.client import get
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, held_port, wait_for
+from harness.process import free_port, wait_for
 from harness.uploads import (
     NO_STORE,
     Dialect,
@@ -377,8 +377,7 @@ def journaled(pawl):
     seconds=60,
 )
 def origin_down(bench):
-    holder, port = held_port()
-    bench.use(holder)
+    port = bench.held_port()
     pawl = bench.pawl(
         f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"}
     )

@@ -14,7 +14,7 @@ from harness.checks import CLEAR, check, only, same, true
 from harness.client import Client, head
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import held_port, run_pawl, wait_for
+from harness.process import run_pawl, wait_for
 from harness.uploads import (
     NO_STORE,
     Dialect,
@@ -381,8 +381,7 @@ def script_connection(first, origin):
 @check("forward-give-up does not count the time in which pawl is off", area="upload deliveries", seconds=60)
 def give_up(bench):
     for how in ("stop", "kill"):
-        holder, port = held_port()
-        bench.use(holder)
+        port = bench.held_port()
         pawl = bench.pawl(
             f"http://127.0.0.1:{port}", how, site={"min-resumable": "0", "tus-wait": "1s", "forward-give-up": "6s"}
         )

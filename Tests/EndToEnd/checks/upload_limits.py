@@ -6,7 +6,7 @@ import time
 from harness.checks import Skip, check, same, true
 from harness.content import Content
 from harness.origin import Origin
-from harness.process import held_port, wait_for
+from harness.process import wait_for
 from harness.uploads import (
     Dialect,
     Upload,
@@ -308,8 +308,7 @@ def expiry(bench):
     same(len(set(tus)), 200, "Locations")
     wait_for(lambda: pawl.descriptors() <= before + 30, 5, f"descriptors back from {pawl.descriptors()} to {before}")
 
-    holder, port = held_port()
-    bench.use(holder)
+    port = bench.held_port()
     down = bench.pawl(
         f"http://127.0.0.1:{port}",
         "down",

@@ -5,7 +5,7 @@ import re
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin
-from harness.process import held_port, run_pawl, wait_for
+from harness.process import run_pawl, wait_for
 from harness.uploads import (
     Dialect,
     append,
@@ -149,8 +149,7 @@ def resend_offline(bench):
     area="upload operator",
 )
 def waiting(bench):
-    holder, port = held_port()
-    bench.use(holder)
+    port = bench.held_port()
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "200ms"})
     same(create(pawl.address, D, BODY, target="/down").status, 503, "answer")
     careful(pawl.address, D, target="/open")

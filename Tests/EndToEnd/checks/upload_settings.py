@@ -8,7 +8,7 @@ import threading
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import held_port, wait_for
+from harness.process import wait_for
 from harness.uploads import (
     NO_STORE,
     PREFIX,
@@ -216,8 +216,7 @@ def under_way(bench):
 )
 def away(bench):
     for name, change, how in (("off", OFF, "reload"), ("moved", MOVED, "reload"), ("off", OFF, "kill")):
-        holder, port = held_port()
-        bench.use(holder)
+        port = bench.held_port()
         pawl = bench.pawl(
             f"http://127.0.0.1:{port}",
             f"{name}-{how}",

@@ -9,7 +9,7 @@ import urllib.parse
 from harness.checks import check, same, timely, true
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import held_port, run_pawl, wait_for
+from harness.process import run_pawl, wait_for
 from harness.uploads import (
     NO_STORE,
     OCTETS,
@@ -137,8 +137,7 @@ def undecided(bench):
 
 @check("origin down: 423 after tus-wait, delivered once when it is back", area="upload tus answer")
 def down(bench):
-    holder, port = held_port()
-    bench.use(holder)
+    port = bench.held_port()
     pawl = bench.pawl(f"http://127.0.0.1:{port}", site={"tus-wait": "1s"}, upstream={"connect-timeout": "1s"})
     answer, location = upload(pawl)
     same(answer.status, 423, "the last PATCH")

@@ -87,6 +87,14 @@ class Bench:
 
         return self.use(Origin(**options))
 
+    def held_port(self):
+        """A port where nobody listens, kept until the check ends: for an Origin that comes later, with is_held."""
+        from .process import held_port
+
+        holder, port = held_port()
+        self.use(holder)
+        return port
+
     def pawl(self, origin, name="pawl", start=True, environment=None, prefix=(), **sections):
         from .process import Pawl, config
 

@@ -99,7 +99,7 @@ class Origin:
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer:
             self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        if is_held:  # by process.held_port
+        if is_held:  # by Bench.held_port
             self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         self.listener.bind(("127.0.0.1", port))
         self.listener.listen(1024)

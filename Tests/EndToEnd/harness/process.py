@@ -283,7 +283,7 @@ def free_port():
 
 
 def held_port():
-    """A socket that keeps a port where nobody listens, and the port: for an Origin that comes later, with is_held."""
+    """A socket that keeps a port where nobody listens, and the port (Bench.held_port)."""
     import socket
 
     holder = socket.socket()

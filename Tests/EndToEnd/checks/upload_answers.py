@@ -395,9 +395,7 @@ def origin_down(bench):
         uploads.append((d, location))
     gone = [(Dialect(9), lost(pawl.address, Dialect(9), target="/lost"))]
     pawl.restart()
-    origin = Origin(port=port, is_held=True)
-    origin.default = stored  # before it listens: pawl comes at once
-    bench.use(origin)
+    origin = bench.use(Origin(port=port, is_held=True, default=stored))
     for d, location in uploads + gone:
 
         def back():

@@ -392,8 +392,7 @@ def give_up(bench):
         wait_for(lambda: rows(pawl, "attempts")[0][0] >= 2, 8, "an attempt after the start")
         time.sleep(0.3)
         same(phases(pawl), [COMPLETE], f"after {how} and one failed attempt")
-        with Origin(port=port, is_held=True) as origin:
-            origin.default = stored
+        with Origin(port=port, is_held=True, default=stored) as origin:
             wait_for(lambda: phases(pawl) == [ANSWERED], 15, "the delivery")
             same([r.body == BODY for r in asked(origin)], [True], "at the application")
 

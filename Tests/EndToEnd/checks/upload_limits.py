@@ -344,8 +344,7 @@ def expiry(bench):
 
     wait_for(lambda: gone(down, d, incomplete, drops), 16, "the end of an incomplete upload and of one given up", 0.2)
     same(status(down.address, d, stays).get("Upload-Offset"), str(len(BODY)), "HEAD of the completed one")
-    late = bench.use(Origin(port=port, is_held=True))
-    late.default = stored
+    late = bench.use(Origin(port=port, is_held=True, default=stored))
     wait_for(lambda: whole(late), 20, "the delivery")
     same(
         [(r.path, r.body == BODY) for r in late.requests if r.method != "OPTIONS"],

@@ -159,8 +159,7 @@ def waiting(bench):
     details = uploads(pawl, "show", ids(lines["/down"])[0]).lower()
     true("attempt" in details and ("refused" in details or "connect" in details), f"{details!r}")
     uploads(pawl, "resend", ids(lines["/open"])[0], code=1)
-    origin = bench.use(Origin(port=port, is_held=True))
-    origin.default = stored
+    origin = bench.use(Origin(port=port, is_held=True, default=stored))
     wait_for(lambda: len(whole(origin, "/down")) == 1, 25, "the delivery", 0.1)
     wait_for(lambda: "answered" in uploads(pawl, "list"), 5, "the answer")
 

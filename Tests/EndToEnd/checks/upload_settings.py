@@ -227,8 +227,7 @@ def away(bench):
         same(answer.status, 503, "while it is away")
         location = [fields.get("Location") for number, fields in answer.interim if number == 104][0]
         takes_effect(pawl, how, change)
-        with Origin(port=port, is_held=True) as origin:
-            origin.default = stored
+        with Origin(port=port, is_held=True, default=stored) as origin:
             # By itself, without its client.
             wait_for(lambda: whole(origin, "/x"), 30, "the delivery")
             wait_for(

@@ -145,8 +145,7 @@ def down(bench):
     same(tus_head(pawl.address, location).status, 423, "HEAD")
     pawl.restart(hard=True)
     same(tus_head(pawl.address, location).status, 423, "HEAD after kill -9")
-    origin = bench.use(Origin(port=port, is_held=True))
-    origin.default = stored
+    origin = bench.use(Origin(port=port, is_held=True, default=stored))
     wait_for(lambda: tus_head(pawl.address, location).status in (200, 204), 25, "the delivery", 0.1)
     answer = tus_patch(pawl.address, location, len(DATA), b"")
     same((answer.status, answer.get("Pawl-Origin-Status")), (204, "200"), "PATCH")

@@ -92,9 +92,12 @@ class PeerGone(Exception):
 
 
 class Origin:
-    """Listens on 127.0.0.1. Use as a context manager. `tls`: an ssl.SSLContext; then it speaks TLS."""
+    """Listens on 127.0.0.1. Use as a context manager. `tls`: an ssl.SSLContext; then it speaks TLS.
 
-    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None, tls=None, is_held=False):
+    `default` answers what `resources` has no answer for; give it here where a request may come at once.
+    """
+
+    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None, tls=None, is_held=False, default=None):
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer:
@@ -107,7 +110,7 @@ class Origin:
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self.tls, self.handshakes, self.failures = tls, [], []
         self.chunk, self.send_date = chunk, date
-        self.resources, self.default = {}, None
+        self.resources, self.default = {}, default
         self.requests, self.lock = [], threading.Lock()
         self.connections, self.open, self.most_open = 0, 0, 0
         self.serials, self.stopping = {}, threading.Event()

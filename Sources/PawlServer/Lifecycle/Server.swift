@@ -157,48 +157,30 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  /// Applies a new configuration: its sites, routes and upstreams, and its list of caches. Connections are not touched. Changes
-  /// of listeners, workers, `state-dir` and the sizes of a cache need a restart. Such a change is logged, except that of
-  /// `state-dir`.
-  package func reload(_ new: PawlConfig.Configuration) {
+  /// Applies a new configuration: its sites, routes and upstreams, and its list of caches. Connections are not touched. Logs the
+  /// outcome. Blocking; never called on a loop.
+  @discardableResult
+  package func reload(_ new: PawlConfig.Configuration) -> ReloadOutcome {
+    let outcome = apply(new)
+    outcome.log(to: events)
+    return outcome
+  }
+
+  private func apply(_ new: PawlConfig.Configuration) -> ReloadOutcome {
     let made: ServerParts
     do throws(ServerError) {
       made = try parts.withLock { old throws(ServerError) in
         try ServerParts(new, services, resolver: resolver, old: old)
       }
-    } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
+    } catch { return ReloadOutcome(isApplied: false, mistakes: [error.description]) }
     parts.withLock { $0 = made }
     for entry in loops { entry.loop.run { entry.server.get().services.router = made.router } }
     checkNodes(made)
     beginDeliveries(stores: made.spools.stores, opened: made.spools.opened)
     reopenLogs()
     certificates.reload(new)
-    if new.listeners.map(\.untilRestart) != configuration.listeners.map(\.untilRestart) {
-      events.log(.warning, "reload-partial", ["why": "a change of listen sections takes effect after a restart"])
-    }
-    let process = Self.changedUntilRestart(from: configuration, to: new)
-    if !process.isEmpty {
-      let keys = process.joined(separator: ", ")
-      events.log(.warning, "reload-partial", ["why": "[pawl] \(keys): the change takes effect after a restart"])
-    }
-    events.log(.notice, "reloaded", [:])
-  }
-
-  /// Returns the configuration keys of `[pawl]` whose values differ and that pawl reads only when it starts. `state-dir` is not
-  /// among them, since each part of pawl that uses this directory decides by itself what a change means.
-  static func changedUntilRestart(
-    from old: PawlConfig.Configuration, to new: PawlConfig.Configuration
-  ) -> [String] {
-    func values(_ configuration: PawlConfig.Configuration) -> [(key: String, texts: [String])] {
-      let values = configuration.effective.first { $0.label == "pawl" }?.values ?? []
-      var keys = [String]()
-      for value in values where !keys.contains(value.key) { keys.append(value.key) }
-      return keys.map { key in (key, values.filter { $0.key == key }.map(\.text)) }
-    }
-    let known = values(old)
-    return values(new).filter { value in
-      value.key != "state-dir" && known.first { $0.key == value.key }?.texts != value.texts
-    }.map(\.key)
+    let changed = RestartKeys.changed(from: configuration, to: new)
+    return ReloadOutcome(isApplied: true, needsRestart: made.needsRestart + changed)
   }
 
   package func reopenLogs() { services.reopenLogs() }

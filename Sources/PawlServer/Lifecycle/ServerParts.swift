@@ -16,13 +16,16 @@ struct ServerParts: Sendable {
   /// The space on disk for waiting content of routes without a spool.
   var buffers: BufferSpace?
   var router: Router
+  /// Changes that take effect only after a restart, as lines of a ``ReloadOutcome``.
+  private(set) var needsRestart: [String] = []
 
   init(
     _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
     let (workers, events, clock) = (services.workers, services.events, services.clock)
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
-    let stores = try Self.caches(of: configuration, known, services, patience: old == nil ? 0 : 100)
+    let stores = try Self.caches(
+      of: configuration, known, services, patience: old == nil ? 0 : 100, &needsRestart)
     let origins: Upstreams
     let spools: UploadSpools
     do throws(ServerError) {
@@ -37,6 +40,7 @@ struct ServerParts: Sendable {
     }
     let upstreams = origins.upstreams
     (self.stores, self.upstreams, self.spools) = (stores, upstreams, spools)
+    needsRestart += spools.needsRestart
     former = known.filter { store in !stores.values.contains { $0 === store } }.map(FormerCache.init)
     let needsBuffers = configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }
       .contains { !$0.usesSpool }
@@ -65,7 +69,8 @@ struct ServerParts: Sendable {
   /// Returns the configured caches. Caches that are already open are kept, even if their directories were moved; the others are
   /// opened.
   private static func caches(
-    of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int
+    of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int,
+    _ needsRestart: inout [String]
   ) throws(ServerError) -> [String: CacheStore] {
     var stores: [String: CacheStore] = [:]
     for settings in configuration.caches {
@@ -74,9 +79,7 @@ struct ServerParts: Sendable {
         same.move(to: settings.path)
         stores[settings.name] = same
         if !same.hasLimits(of: wanted) {
-          services.events.log(
-            .warning, "reload-partial",
-            ["why": "a change of sizes in [cache:\(settings.name)] takes effect after a restart"])
+          needsRestart.append(RestartKeys.line(for: "cache:\(settings.name)", in: configuration))
         }
         continue
       }

@@ -11,6 +11,8 @@ struct UploadSpools: Sendable {
   private(set) var open: [String: OpenSpool] = [:]
   /// The stores that this initializer opened.
   private(set) var opened: [UploadStore] = []
+  /// Changes that take effect only after a restart, as lines of a ``ReloadOutcome``.
+  private(set) var needsRestart: [String] = []
   private var byName: [String: String] = [:]
 
   /// Opens the spools that are not open yet, if a route uses them or they hold uploads. Blocking.
@@ -28,9 +30,7 @@ struct UploadSpools: Sendable {
       byName[settings.name] = settings.path
       if let same = open[settings.path] {
         if same.settings != settings {
-          events.log(
-            .warning, "reload-partial",
-            ["why": "a change of [spool:\(settings.name)] takes effect after a restart"])
+          needsRestart.append(RestartKeys.line(for: "spool:\(settings.name)", in: configuration))
         }
         continue
       }

@@ -113,24 +113,4 @@ import Testing
     #expect(pawl.server.admission.isTrusted(SocketAddress.parse("127.0.0.1:9")) == isTrusted)
     #expect(!pawl.server.admission.isTrusted(nil))
   }
-
-  @Test("which keys of the process take effect after a restart only is known by their values")
-  func untilRestart() throws {
-    func load(_ keys: String) throws -> PawlConfig.Configuration {
-      let text =
-        "[pawl]\nstate-dir = /s\n\(keys)\n[upstream:a]\nurl = http://127.0.0.1:9\n[site:default]\nupstream = a\n"
-      let surroundings = Surroundings(
-        environment: { _ in nil }, readFile: { _ in .success(Array(text.utf8)) }, listFiles: { _ in [] }, isRoot: true)
-      return try ConfigurationLoader.load(path: "/test/pawl.ini", surroundings: surroundings)
-    }
-    let old = try load("workers = 2\ntrusted-proxies = 10.0.0.1, 10.0.0.2")
-    for (keys, changed) in [
-      ("workers = 2\ntrusted-proxies = 10.0.0.1, 10.0.0.2", []),
-      ("workers = 3\ntrusted-proxies = 10.0.0.1, 10.0.0.2", ["workers"]),
-      ("workers = 2\ntrusted-proxies = 10.0.0.1", ["trusted-proxies"]),
-      ("max-connections = 7", ["workers", "trusted-proxies", "max-connections"]),
-    ] {
-      #expect(Server.changedUntilRestart(from: old, to: try load(keys)) == changed)
-    }
-  }
 }

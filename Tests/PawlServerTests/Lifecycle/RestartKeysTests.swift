@@ -1,0 +1,24 @@
+import PawlConfig
+import Testing
+
+@testable import PawlServer
+
+@Suite("Keys that need a restart") struct RestartKeysTests {
+  @Test("are named with the line of the new value, or that of the section if the key is gone")
+  func named() throws {
+    func load(_ keys: String) throws -> PawlConfig.Configuration {
+      let text =
+        "[pawl]\nstate-dir = /s\n\(keys)\n[upstream:a]\nurl = http://127.0.0.1:9\n[site:default]\nupstream = a\n"
+      let surroundings = Surroundings(
+        environment: { _ in nil }, readFile: { _ in .success(Array(text.utf8)) }, listFiles: { _ in [] }, isRoot: true)
+      return try ConfigurationLoader.load(path: "/test/pawl.ini", surroundings: surroundings)
+    }
+    func line(_ number: Int, _ key: String) -> String {
+      "/test/pawl.ini:\(number): [pawl] \(key): the change takes effect after a restart"
+    }
+    let old = try load("workers = 2")
+    #expect(RestartKeys.changed(from: old, to: try load("workers = 2")) == [])
+    #expect(RestartKeys.changed(from: old, to: try load("\nworkers = 3")) == [line(4, "workers")])
+    #expect(RestartKeys.changed(from: old, to: try load("")) == [line(1, "workers")])
+  }
+}

@@ -65,7 +65,7 @@ let package = Package(
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux", deque]),
-    library("PawlConfig"),
+    library("PawlConfig", ["PawlBase"]),
     library("PawlObserve", ["PawlBase", "CLinux"]),
     library("PawlDisk", ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"]),
     library(
@@ -120,8 +120,8 @@ let package = Package(
     tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     tests("PawlLoop", ["PawlBase", "PawlTLS", "COpenSSL", "CLinux"]),
-    tests("PawlConfig", ["CLinux"]),
-    tests("PawlObserve", ["PawlBase"]),
+    tests("PawlConfig", ["PawlBase", "CLinux"]),
+    tests("PawlObserve", ["PawlBase", "CLinux"]),
     .target(
       name: "PawlStoreTestKit", dependencies: ["PawlDisk", "PawlLoop", "CLinux"], path: "Tests/PawlStoreTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),

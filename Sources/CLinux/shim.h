@@ -24,6 +24,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -100,3 +101,20 @@ static const int pawl_MSG_PEEK = MSG_PEEK;
 static const int pawl_O_TMPFILE = O_TMPFILE;
 /// `accept4(2)` for a blocking socket, without the peer's address.
 static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
+/// Makes an anonymous file in memory that can be sealed; -1 and `errno` on failure.
+static inline int pawl_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+/// Seals an anonymous file, so that its reader may map it without fear of changes.
+static inline int pawl_seal(int fd) { return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL); }
+/// Sends an empty message with one descriptor over a connected local socket, without waiting; -1 and `errno` on failure.
+static inline ssize_t pawl_send_descriptor(int fd, int passed) {
+  union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } control = {0};
+  struct msghdr message = {.msg_control = &control, .msg_controllen = sizeof control.room};
+  control.head.cmsg_level = SOL_SOCKET;
+  control.head.cmsg_type = SCM_RIGHTS;
+  control.head.cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(&control.head), &passed, sizeof passed);
+  return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+/// The type of a local socket for whole messages, not inherited by child processes.
+static const int pawl_datagramSocket = SOCK_DGRAM | SOCK_CLOEXEC;
+static const int pawl_MSG_DONTWAIT = MSG_DONTWAIT;

@@ -58,5 +58,8 @@ package struct AccessRecord: Sendable {
   /// The subject of the client's certificate. The handshake has shown that the client has the private key.
   package var clientSubject: String?
 
+  /// The values that only some formats show; `nil` unless the format has one of them.
+  package var extras: AccessExtras?
+
   package init(time: Int64, remote: ArraySlice<UInt8>) { (self.time, self.remote) = (time, remote) }
 }

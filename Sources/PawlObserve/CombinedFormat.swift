@@ -12,14 +12,14 @@ extension [UInt8] {
     append(text: "] \"")
     append(requestLineOf: record)
     append(text: "\" ")
-    append(decimal: UInt64(clamping: record.status), width: 3)
+    append(decimal: UInt64(clamping: record.statusForNginx), width: 3)
     append(0x20)
     append(decimal: record.bytes)
     append(text: " \"")
     append(nginx: record.referer)
     append(text: "\" \"")
     append(nginx: record.userAgent)
-    append(text: "\"\n")
+    append(0x22)
   }
 
   private mutating func append(requestLineOf record: AccessRecord) {
@@ -33,17 +33,17 @@ extension [UInt8] {
 
   /// Appends a value as nginx writes it: `-` if there is none, and `\xHH` for `"`, `\`, control characters and bytes beyond
   /// ASCII.
-  private mutating func append(nginx bytes: ArraySlice<UInt8>?) {
+  mutating func append(nginx bytes: ArraySlice<UInt8>?) {
     guard let bytes else { return append(0x2d) }
     guard bytes.contains(where: Self.isEscaped) else { return append(contentsOf: bytes) }
-    for byte in bytes {
-      if Self.isEscaped(byte) {
-        append(contentsOf: [0x5c, 0x78])
-        append(hexadecimal: byte, uppercase: true)
-      } else {
-        append(byte)
-      }
-    }
+    for byte in bytes { append(nginxByte: byte) }
+  }
+
+  mutating func append(nginxByte byte: UInt8) {
+    guard Self.isEscaped(byte) else { return append(byte) }
+    append(0x5c)
+    append(0x78)
+    append(hexadecimal: byte, uppercase: true)
   }
 
   @inline(__always)

@@ -5,22 +5,34 @@ import PawlBase
 /// `2026-11-21T10:00:00.123Z notice origin-resumed upstream=app target=/x at=123`.
 ///
 /// A value is quoted if it is empty, or contains `"`, `\`, `=` or a character that is not visible ASCII. Any thread may log; no
-/// caller waits.
-package final class EventLog: Sendable {
-  /// The lowest level of events that are written. Check the level before computing expensive values.
-  package let level: LogLevel
-  private let writer: LineWriter
+/// caller waits. The level and the destination may change while the log is in use.
+package final class EventLog: @unchecked Sendable {
+  // Safe: the cell has a stable address, and only atomic instructions read or write it. The other properties are constants.
+  private let levelCell: UnsafeMutablePointer<UInt>
+  private let sink: Locked<Sink>
   private let nowMilliseconds: @Sendable () -> Int64
 
+  /// An open destination, and how events are written there.
+  private struct Sink {
+    let writer: LineWriter
+    let style: EventStyle
+
+    init(_ destination: LogDestination) throws(LogError) {
+      writer = try LineWriter(destination, capacity: 1 << 20, batch: 1, lingerMilliseconds: 0)
+      style = EventStyle(destination)
+    }
+  }
+
   /// - Parameter nowMilliseconds: the wall clock, in milliseconds since 1970.
-  /// - Throws: ``LogError`` if the file of the destination cannot be opened.
+  /// - Throws: ``LogError`` if the destination cannot be opened.
   package init(
     level: LogLevel, destination: LogDestination = .standardError,
     nowMilliseconds: @escaping @Sendable () -> Int64 = { wallClockMilliseconds() }
   ) throws(LogError) {
-    self.level = level
     self.nowMilliseconds = nowMilliseconds
-    writer = try LineWriter(destination, capacity: 1 << 20, batch: 1, lingerMilliseconds: 0)
+    sink = Locked(try Sink(destination))
+    levelCell = .allocate(capacity: 1)
+    levelCell.initialize(to: UInt(level.rawValue))
   }
 
   /// Makes a log that passes every line to `sink` without its line end. For tests.
@@ -38,9 +50,30 @@ package final class EventLog: Sendable {
     }
   }
 
-  deinit { writer.close() }
+  deinit {
+    writer.close()
+    levelCell.deallocate()
+  }
 
-  package func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
+  private var writer: LineWriter { sink.withLock { $0.writer } }
+
+  /// The lowest level of events that are written. May be read and set on any thread; a change holds from the next event on.
+  package var level: LogLevel {
+    get { LogLevel(rawValue: UInt8(truncatingIfNeeded: pawl_atomic_load(levelCell))) ?? .info }
+    set { pawl_atomic_store(levelCell, UInt(newValue.rawValue)) }
+  }
+
+  /// Whether events of the level are written: one comparison. Check this before computing expensive values.
+  @inline(__always)
+  package func isEnabled(_ level: LogLevel) -> Bool { UInt(level.rawValue) >= pawl_atomic_load(levelCell) }
+
+  /// Writes further events to another destination. Events logged before still go to the former one.
+  /// - Throws: ``LogError`` if the destination cannot be opened; the former one then stays in use.
+  package func redirect(to destination: LogDestination) throws(LogError) {
+    var former = try Sink(destination)
+    sink.withLock { swap(&former, &$0) }
+    former.writer.finish()
+  }
 
   /// Writes one line. `pairs` is evaluated only if the level is enabled.
   /// - Parameters:
@@ -50,18 +83,12 @@ package final class EventLog: Sendable {
     _ level: LogLevel, _ event: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
   ) {
     guard isEnabled(level) else { return }
-    let (time, pairs) = (nowMilliseconds(), pairs())
-    let lost = writer.takeDropped()
-    writer.write { line in
-      if lost > 0 {
-        line.append(logHeadAt: time, .warning, "log-lines-dropped")
-        line.append(pair: "count", String(lost))
-        line.append(0x0a)
-      }
-      line.append(logHeadAt: time, level, event)
-      for (key, value) in pairs { line.append(pair: key, value) }
-      line.append(0x0a)
+    let (time, pairs, sink) = (nowMilliseconds(), pairs(), sink.withLock { $0 })
+    let lost = sink.writer.takeDropped()
+    if lost > 0 {
+      sink.writer.write { sink.style.append(to: &$0, at: time, .warning, "log-lines-dropped", ["count": String(lost)]) }
     }
+    sink.writer.write { sink.style.append(to: &$0, at: time, level, event, pairs) }
   }
 
   /// Waits until all events logged so far are written. For tests.
@@ -79,40 +106,4 @@ package func wallClockMilliseconds() -> Int64 {
   var now = timespec()
   clock_gettime(CLOCK_REALTIME, &now)
   return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(logHeadAt milliseconds: Int64, _ level: LogLevel, _ event: StaticString) {
-    append(timestamp: milliseconds)
-    append(0x20)
-    append(text: level.word)
-    append(0x20)
-    append(text: event)
-  }
-
-  fileprivate mutating func append(pair key: StaticString, _ value: String) {
-    append(0x20)
-    append(text: key)
-    append(0x3d)
-    if !value.isEmpty, value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c && $0 != 0x3d }) {
-      append(contentsOf: value.utf8)
-    } else {
-      append(0x22)
-      for byte in value.utf8 { append(quoted: byte) }
-      append(0x22)
-    }
-  }
-
-  private mutating func append(quoted byte: UInt8) {
-    switch byte {
-    case 0x22, 0x5c: append(contentsOf: [0x5c, byte])
-    case 0x0a: append(contentsOf: [0x5c, 0x6e])
-    case 0x0d: append(contentsOf: [0x5c, 0x72])
-    case 0x09: append(contentsOf: [0x5c, 0x74])
-    case 0..<0x20, 0x7f:
-      append(contentsOf: [0x5c, 0x78])
-      append(hexadecimal: byte, uppercase: false)
-    default: append(byte)
-    }
-  }
 }

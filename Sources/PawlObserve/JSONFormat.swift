@@ -32,7 +32,7 @@ extension [UInt8] {
     append(member: "tls", optional: record.tlsVersion)
     append(member: "tls_cipher", optional: record.tlsCipher)
     append(member: "client_subject", optional: record.clientSubject)
-    append(text: "}\n")
+    append(0x7d)
   }
 
   private mutating func append(memberName name: StaticString) {
@@ -83,7 +83,7 @@ extension [UInt8] {
 
   /// Appends the bytes of a JSON string. Well-formed UTF-8 stays as it is. Any other byte is written as the character with that
   /// number (ISO 8859-1, the usual encoding of bytes above 0x7f in fields), so that the line is valid JSON for any client input.
-  private mutating func append(jsonBytes bytes: some Collection<UInt8>) {
+  mutating func append(jsonBytes bytes: some Collection<UInt8>) {
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
       return append(contentsOf: bytes)
     }

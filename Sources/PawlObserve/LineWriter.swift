@@ -14,6 +14,8 @@ final class LineWriter: @unchecked Sendable {
   private let capacity: Int
   private let batch: Int
   private let lingerMilliseconds: Int
+  /// Whether each entry of the queue is a message behind its length, and not a line (``LogOutput/prefix``).
+  private let takesMessages: Bool
   private var queue: [UInt8] = []
   private var dropped: UInt64 = 0
   private var linesQueued: UInt64 = 0
@@ -24,6 +26,9 @@ final class LineWriter: @unchecked Sendable {
   private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
+  private let lost: (@Sendable (UInt64) -> Void)?
+  /// When ``lost`` was last called. Only the writer's thread uses this.
+  private var lostAt: Int64?
   /// Whether the last write failed. Only the writer's thread uses this flag. With it, only the first of several successive
   /// failures is reported.
   private var isFailing = false
@@ -38,6 +43,9 @@ final class LineWriter: @unchecked Sendable {
 
   private var isUrgent: Bool { linesDone < linesUrgent }
 
+  /// The least time between two calls of ``lost``.
+  static let lossPause = Duration.seconds(10)
+
   /// The longest wait at the end of the program. It is limited because the reader of a pipe may be gone.
   static let lastWait = Duration.seconds(2)
 
@@ -47,12 +55,15 @@ final class LineWriter: @unchecked Sendable {
   ///   - lingerMilliseconds: how long fewer bytes than `batch` wait for further lines.
   ///   - trouble: called on the writer's thread with the reason when a file cannot be reopened, or when lines begin to be
   ///     lost.
+  ///   - lost: called on the writer's thread with the number of lines that were dropped since the last call, at most once in
+  ///     ``lossPause``. If it is set, ``takeDropped()`` counts only what was not told yet.
   init(
     _ destination: LogDestination, capacity: Int, batch: Int, lingerMilliseconds: Int,
-    trouble: (@Sendable (String) -> Void)? = nil
+    trouble: (@Sendable (String) -> Void)? = nil, lost: (@Sendable (UInt64) -> Void)? = nil
   ) throws(LogError) {
     output = try LogOutput(destination)
-    self.trouble = trouble
+    takesMessages = destination.takesMessages
+    (self.trouble, self.lost) = (trouble, lost)
     (self.capacity, self.batch, self.lingerMilliseconds) = (capacity, batch, lingerMilliseconds)
     lock = .allocate(capacity: 1)
     wakeWriter = .allocate(capacity: 1)
@@ -90,7 +101,14 @@ final class LineWriter: @unchecked Sendable {
       dropped += 1
       return
     }
-    append(&queue)
+    if takesMessages {
+      queue.append(contentsOf: repeatElement(0, count: LogOutput.prefix))
+      append(&queue)
+      let length = queue.count - before - LogOutput.prefix
+      for index in 0..<LogOutput.prefix { queue[before + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+    } else {
+      append(&queue)
+    }
     guard queue.count <= capacity else {
       queue.removeSubrange(before...)
       dropped += 1
@@ -124,12 +142,19 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Writes the queued lines and ends the thread; waits at most ``lastWait`` for that end. Later lines are dropped.
-  func close() {
+  /// Lets the thread write the queued lines and end; does not wait for that. Later lines are dropped.
+  func finish() {
     pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
     if stage == .open { stage = .closing }
     pthread_cond_signal(wakeWriter)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// Writes the queued lines and ends the thread; waits at most ``lastWait`` for that end. Later lines are dropped.
+  func close() {
+    finish()
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
     var deadline = Self.deadline(in: Self.lastWait)
     while stage != .ended, pthread_cond_timedwait(written, lock, &deadline) != ETIMEDOUT {}
   }
@@ -188,10 +213,23 @@ final class LineWriter: @unchecked Sendable {
       dropped += failures
       linesDone = goal
       pthread_cond_broadcast(written)
+      tellLoss()
     }
     stage = .ended
     pthread_cond_broadcast(written)
     pthread_mutex_unlock(lock)
+  }
+
+  /// Tells of lines that were dropped. Call this with the lock, which is released meanwhile.
+  private func tellLoss() {
+    guard let lost, dropped > 0 else { return }
+    let now = wallClockMilliseconds() / 1000
+    if let lostAt, (lostAt..<lostAt + Self.lossPause.components.seconds).contains(now) { return }
+    let count = dropped
+    (dropped, lostAt) = (0, now)
+    pthread_mutex_unlock(lock)
+    lost(count)
+    pthread_mutex_lock(lock)
   }
 
   /// Reopens the file if ``reopen()`` was called, and writes the lines. Call this without the lock. Lines that were queued before
@@ -207,11 +245,11 @@ final class LineWriter: @unchecked Sendable {
       }
     }
     guard !bytes.isEmpty else { return 0 }
-    let isWritten = output.write(bytes)
-    let why = isWritten ? "" : String(cString: strerror(pawl_errno()))
-    if !isWritten, !isFailing { trouble?("cannot write: \(why)") }
-    isFailing = !isWritten
-    return isWritten ? 0 : UInt64(bytes.count { $0 == 0x0a })
+    let lost = output.write(bytes)
+    let why = lost == 0 ? "" : String(cString: strerror(pawl_errno()))
+    if lost > 0, !isFailing { trouble?("cannot write: \(why)") }
+    isFailing = lost > 0
+    return lost
   }
 
   /// Waits for further lines, at most `lingerMilliseconds`.

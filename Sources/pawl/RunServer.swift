@@ -10,7 +10,7 @@ import PawlServer
 ///   - configuration: a valid configuration.
 ///   - source: where the configuration is loaded from again on SIGHUP.
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
-  let events = try eventLog(configuration.process.logLevel)
+  let events = try eventLog(configuration.process)
   do throws(ServerError) {
     try ServerSignals.serve(configuration, events: events, reload: { reloaded(source) }, ready: printLine)
   } catch { throw RunFailure(error) }
@@ -36,10 +36,12 @@ func runDemo(options: DemoOptions) throws(RunFailure) {
   } catch { throw RunFailure(error) }
 }
 
-private func eventLog(_ level: ProcessSettings.LogLevel) throws(RunFailure) -> EventLog {
-  do throws(LogError) { return try EventLog(level: LogLevel(level.rawValue) ?? .info) } catch {
-    throw RunFailure(.failure, error.description)
-  }
+private func eventLog(_ settings: ProcessSettings) throws(RunFailure) -> EventLog {
+  do throws(LogError) { return try settings.openEventLog() } catch { throw RunFailure(.failure, error.description) }
+}
+
+private func eventLog(_ level: LogLevel) throws(RunFailure) -> EventLog {
+  do throws(LogError) { return try EventLog(level: level) } catch { throw RunFailure(.failure, error.description) }
 }
 
 /// Loads the configuration again; issues are printed. `nil`: it is not valid.

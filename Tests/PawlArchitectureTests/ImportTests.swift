@@ -10,7 +10,7 @@ import Testing
     "PawlCoding": ["PawlBase", "PawlHTTP", "CZlib", "CBrotli", "CZstd"],
     "PawlCache": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
-    "PawlConfig": [],
+    "PawlConfig": ["PawlBase"],
     "PawlObserve": ["PawlBase", "CLinux"],
     "PawlTLS": ["PawlBase", "COpenSSL", "CLinux"],
     "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux", "DequeModule"],

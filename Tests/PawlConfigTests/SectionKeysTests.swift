@@ -29,8 +29,10 @@ import Testing
         "pawl",
         [
           "state-dir = /var/lib/pawl", "workers = auto", "drain-timeout = 30s", "log-level = info",
-          "access-log = stderr",
-          "access-log-format = combined", "trusted-proxies = none", "max-connections = 0",
+          "log = stderr", "access-log = stdout",
+          "access-log-format = combined", "access-log-sample = 1", "syslog-format = rfc5424",
+          "syslog-facility = daemon",
+          "trusted-proxies = none", "max-connections = 0",
         ]
       ),
       (

@@ -80,4 +80,35 @@ import Testing
     #expect(error.path == "/nonexistent/directory/log")
     #expect(error.description.contains("No such file or directory"))
   }
+
+  @Test("takes another level while it is in use")
+  func newLevel() {
+    let lines = Lines()
+    let log = Self.makeLog(lines, level: .warning)
+    log.log(.info, "one")
+    log.level = .info
+    log.log(.info, "two")
+    log.level = .error
+    log.log(.warning, "three")
+    log.flush()
+    #expect(log.level == .error)
+    #expect(lines.all == ["2026-11-21T10:00:00.123Z info two"])
+  }
+
+  @Test("goes on at another destination; what cannot be opened changes nothing")
+  func redirect() throws {
+    let (first, second) = (Lines(), Lines())
+    let log = Self.makeLog(first)
+    log.log(.info, "one")
+    log.flush()
+    #expect(throws: LogError.self) { try log.redirect(to: .file(path: "/nonexistent/directory/log")) }
+    log.log(.info, "two")
+    log.flush()
+    try log.redirect(
+      to: .closure { bytes in second.append(String(decoding: bytes.dropLast(), as: UTF8.self)) })
+    log.log(.info, "three")
+    log.flush()
+    #expect(first.all.map { $0.split(separator: " ")[2] } == ["one", "two"])
+    #expect(second.all == ["2026-11-21T10:00:00.123Z info three"])
+  }
 }

@@ -1,8 +1,23 @@
+package import PawlBase
+
 /// `[pawl]`: the settings of the process.
 package struct ProcessSettings: Hashable, Sendable {
   package enum LogLevel: String, Hashable, Sendable, CaseIterable { case debug, info, notice, warning, error }
-  package enum AccessLog: Hashable, Sendable { case standardError, off, file(path: String) }
-  package enum AccessLogFormat: String, Hashable, Sendable, CaseIterable { case combined, json }
+  /// Where the lines of a log go.
+  package enum LogTarget: Hashable, Sendable {
+    case standardError, standardOutput, off
+    case file(path: String)
+    /// A syslog daemon behind a local socket; `nil`: behind the usual one.
+    case syslog(path: String?)
+    /// The journal of systemd; `nil`: behind its usual socket.
+    case journal(path: String?)
+  }
+  package enum AccessLogFormat: Hashable, Sendable { case combined, json, custom(AccessFormat) }
+  package enum SyslogFormat: String, Hashable, Sendable, CaseIterable { case rfc5424, rfc3164 }
+  package enum SyslogFacility: String, Hashable, Sendable, CaseIterable {
+    case kern, user, mail, daemon, auth, syslog, lpr, news, uucp, cron, authpriv, ftp
+    case local0, local1, local2, local3, local4, local5, local6, local7
+  }
 
   /// The directory of uploads, journals and catalogues.
   package var stateDirectory: String
@@ -11,8 +26,14 @@ package struct ProcessSettings: Hashable, Sendable {
   /// How long running transfers may go on after SIGTERM.
   package var drainTimeout = Duration.seconds(30)
   package var logLevel = LogLevel.info
-  package var accessLog = AccessLog.standardError
+  /// Where events go.
+  package var log = LogTarget.standardError
+  package var accessLog = LogTarget.standardOutput
   package var accessLogFormat = AccessLogFormat.combined
+  /// Of so many hits one is in the access log.
+  package var accessLogSample = 1
+  package var syslogFormat = SyslogFormat.rfc5424
+  package var syslogFacility = SyslogFacility.daemon
   /// Addresses of proxies whose `X-Forwarded-*` fields and PROXY protocol headers are used.
   package var trustedProxies = [AddressRange]()
   /// The most client connections; `nil`: as many as the limit on open files allows.
@@ -26,8 +47,12 @@ package struct ProcessSettings: Hashable, Sendable {
       .scalar("workers", \.workers, .optional(.count(1...1024), word: "auto")),
       .scalar("drain-timeout", \.drainTimeout, .time),
       .scalar("log-level", \.logLevel, .choice()),
-      .scalar("access-log", \.accessLog, .accessLog),
-      .scalar("access-log-format", \.accessLogFormat, .choice()),
+      .scalar("log", \.log, .logTarget(canBeOff: false)),
+      .scalar("access-log", \.accessLog, .logTarget(canBeOff: true)),
+      .scalar("access-log-format", \.accessLogFormat, .accessLogFormat),
+      .scalar("access-log-sample", \.accessLogSample, .sample),
+      .scalar("syslog-format", \.syslogFormat, .choice()),
+      .scalar("syslog-facility", \.syslogFacility, .choice()),
       .list("trusted-proxies", \.trustedProxies, .addressRange, empty: "none", commas: true),
       .scalar("max-connections", \.maxConnections, .optional(.count(1...1_000_000), word: "0")),
     ]

@@ -49,34 +49,6 @@ extension ValueFormat where Value == PathPattern {
   }
 }
 
-extension ValueFormat where Value == ProcessSettings.AccessLog {
-  static var accessLog: ValueFormat {
-    ValueFormat(
-      "stderr, off or a path",
-      show: {
-        switch $0 {
-        case .standardError: "stderr"
-        case .off: "off"
-        case .file(let path): path
-        }
-      }
-    ) { (text: String, directory: String) throws(BadValue) -> ProcessSettings.AccessLog in
-      switch text.lowercased() {
-      case "stderr": return .standardError
-      case "off": return .off
-      case "stdout": throw BadValue(expected: "stderr, off or a path", found: text, suggestion: "/dev/stdout")
-      case "": throw BadValue(expected: "stderr, off or a path", found: text)
-      default:
-        // A word that is similar to `stderr` or `off` is probably a mistake, and not a file name.
-        if !text.contains("/"), !text.contains("."), let near = nearestMatch(text, among: ["stderr", "off"]) {
-          throw BadValue(expected: "stderr, off or a path", found: text, suggestion: near)
-        }
-        return .file(path: FilePath.resolve(text, from: directory))
-      }
-    }
-  }
-}
-
 extension ValueFormat where Value == CookiePattern {
   static var cookiePattern: ValueFormat {
     ValueFormat(

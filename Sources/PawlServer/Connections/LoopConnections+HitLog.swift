@@ -11,7 +11,7 @@ extension LoopConnections {
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,
     _ more: (inout AccessRecord) -> Void
   ) {
-    guard let log = accessLog else { return }
+    guard let log = services.accessLog else { return }
     var record = AccessRecord(time: clock.wallMilliseconds(), remote: facts.text[...])
     record.note(request(), status: status, bytes: sent, route, facts.tls)
     more(&record)

@@ -35,8 +35,6 @@ final class LoopConnections {
   let admission: ConnectionAdmission
   /// Unowned, because the ``ServerLoop`` outlives all connections.
   unowned let dispatch: any RequestDispatch
-  /// `nil`: `access-log = off`.
-  let accessLog: AccessLog?
   let clock: any LoopClock
   var members = ConnectionList()
   let deadlines: DeadlineQueue<HTTP1Connection>
@@ -56,7 +54,7 @@ final class LoopConnections {
   init(_ downloads: LoopDownloads, admission: ConnectionAdmission, dispatch: any RequestDispatch) {
     (self.downloads, services, loop) = (downloads, downloads.services, downloads.loop)
     (self.admission, self.dispatch) = (admission, dispatch)
-    (accessLog, clock) = (services.shared.accessLog, services.shared.clock)
+    clock = services.shared.clock
     deadlines = DeadlineQueue(loop: loop)
     openings = DeadlineQueue(loop: loop)
   }
@@ -145,14 +143,14 @@ final class LoopConnections {
   }
 
   func log(_ request: IncomingRequest, version: HTTPVersion) {
-    guard let accessLog else { return }
+    guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
   }
 
   /// Logs input that never became a request.
   /// - Parameter facts: the facts of the client's connection.
   func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
-    guard let accessLog else { return }
+    guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))
   }
 }

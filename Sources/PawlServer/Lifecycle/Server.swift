@@ -19,6 +19,8 @@ package final class Server: Sendable {
   let certificates: Certificates
   let resolver = Resolver()
   private let parts: Locked<ServerParts>
+  /// The settings of the logs in force.
+  private let logSettings: Locked<ProcessSettings>
   private let running = Locked<[RunningLoop]>([])
   private let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
   let undrained = Locked<Set<Int>>([])
@@ -42,6 +44,7 @@ package final class Server: Sendable {
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock = SystemClock()
   ) throws(ServerError) {
     self.configuration = configuration
+    logSettings = Locked(configuration.process)
     BrokenPipe.ignoreSignal()
     let descriptors = Self.raiseDescriptorLimit(events)
     do throws(TLSProblem) {
@@ -90,17 +93,7 @@ package final class Server: Sendable {
   }
 
   private static func openAccessLog(_ settings: ProcessSettings, _ events: EventLog) throws(ServerError) -> AccessLog? {
-    let destination: LogDestination
-    switch settings.accessLog {
-    case .off: return nil
-    case .standardError: destination = .standardError
-    case .file(let path): destination = .file(path: path)
-    }
-    do {
-      return try AccessLog(destination: destination, format: settings.accessLogFormat == .json ? .json : .combined) {
-        events.log(.error, "access-log-failed", ["why": $0])
-      }
-    } catch { throw .log(error.description) }
+    do throws(LogError) { return try settings.openAccessLog(events) } catch { throw .log(error.description) }
   }
 
   // MARK: - Starting
@@ -184,6 +177,23 @@ package final class Server: Sendable {
   }
 
   package func reopenLogs() { services.reopenLogs() }
+
+  /// Opens the logs that new settings ask for, where these differ from the settings in force; ``replaceLogs(_:)`` uses them. Blocking.
+  /// - Throws: ``LogError`` if one cannot be opened.
+  package func openLogs(_ settings: ProcessSettings) throws(LogError) -> NewLogs {
+    try NewLogs(settings, inPlaceOf: logSettings.withLock { $0 }, events)
+  }
+
+  /// Uses logs that a reload has opened: their level, where they go, and the format of the access log. Requests that are being
+  /// answered are logged in the new ones. From any thread.
+  /// - Throws: ``LogError`` if the event log cannot be opened; then no log is changed.
+  package func replaceLogs(_ new: NewLogs) throws(LogError) {
+    try new.take(events)
+    logSettings.withLock { $0 = new.settings }
+    guard case .some(let log) = new.accessLog else { return }
+    services.replaceAccessLog(log)
+    for entry in loops { entry.loop.run { entry.server.get().services.accessLog = log } }
+  }
 
   /// Begins the deliveries of the complete uploads in the spools.
   private func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {

@@ -16,6 +16,8 @@ final class LoopServices {
   let shared: SharedServices
   /// The settings in force; a reload replaces them.
   var router: Router
+  /// `nil`: `access-log = off`. A reload may replace it.
+  var accessLog: AccessLog?
   /// Whether the loop drains or ends: no new background work begins.
   var isEnding = false
   private var pools: [ObjectIdentifier: OriginPool] = [:]
@@ -35,6 +37,7 @@ final class LoopServices {
 
   init(loop: EventLoop, shared: SharedServices, router: Router) {
     (self.loop, self.shared, self.router) = (loop, shared, router)
+    accessLog = shared.accessLog
   }
 
   // MARK: - Origins

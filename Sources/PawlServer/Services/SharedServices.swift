@@ -7,8 +7,7 @@ import PawlObserve
 /// Any thread.
 final class SharedServices: Sendable {
   let events: EventLog
-  /// `nil`: `access-log = off`.
-  let accessLog: AccessLog?
+  private let accessLogInUse: Locked<AccessLog?>
   let failures: FailureLog
   /// Advice about settings that routes lack; each piece of advice is logged at most once an hour.
   let advice: FailureLog
@@ -24,12 +23,18 @@ final class SharedServices: Sendable {
 
   /// Starts the threads; ``stop()`` ends them.
   init(events: EventLog, accessLog: AccessLog?, clock: any LoopClock) {
-    (self.events, self.accessLog, self.clock) = (events, accessLog, clock)
+    (self.events, accessLogInUse, self.clock) = (events, Locked(accessLog), clock)
     failures = FailureLog(events: events, clock: clock)
     advice = FailureLog(events: events, clock: clock, pause: .seconds(3600))
     workers = WorkerPool(threads: 4)
     longWorkers = WorkerPool(threads: 2, name: "pawl-long")
   }
+
+  /// The access log in use; `nil`: `access-log = off`. Each loop keeps a reference of its own (``LoopServices/accessLog``).
+  var accessLog: AccessLog? { accessLogInUse.withLock { $0 } }
+
+  /// Replaces the access log for loops that start from now on. ``Server/replaceLogs(_:)`` replaces it on running loops.
+  func replaceAccessLog(_ log: AccessLog?) { accessLogInUse.withLock { $0 = log } }
 
   func reopenLogs() {
     accessLog?.reopen()

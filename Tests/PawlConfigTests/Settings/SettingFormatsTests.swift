@@ -29,13 +29,9 @@ import Testing
     "of other sections are refused with what was expected",
     arguments: [
       (
-        "[pawl]\naccess-log = stdout",
-        "[pawl] access-log: expected stderr, off or a path, found \"stdout\" - did you mean \"/dev/stdout\"?"
-      ),
-      (
         "[pawl]\naccess-log = stder",
-        "[pawl] access-log: expected stderr, off or a path, found \"stder\" - did you mean \"stderr\"?"
-      ),
+        "[pawl] access-log: expected stderr, stdout, syslog, journald, off or a path, found \"stder\" - did you mean \"stderr\"?"
+      )
     ])
   func refusedElsewhere(_ text: String, _ message: String) {
     #expect(mistakes(in: smallest + text) == ["/etc/pawl/pawl.ini:6: \(message)"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlObserve
 
-@Suite("Log destination") struct LogDestinationTests {
+@Suite("Log output") struct LogOutputTests {
   @Test("goes on in a new file after a rotation")
   func rotation() throws {
     let folder = try TemporaryFolder()

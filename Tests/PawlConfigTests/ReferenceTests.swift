@@ -24,7 +24,7 @@ import Testing
 
   @Test(
     "names each key of a section, and no other",
-    arguments: ["pawl", "listen", "tls", "cache", "spool", "upstream", "site", "route"])
+    arguments: ["pawl", "listen", "tls", "cache", "spool", "upstream", "site", "route", "admin"])
   func complete(_ type: String) throws {
     let text = smallest + "[tls:web]\ncertificate = c.pem\nkey = /k.pem\n[route:default/a]\npath = /a*"
     let section = try #require(try load(text).effective.first { $0.label == type || $0.label.hasPrefix(type + ":") })

@@ -80,7 +80,10 @@ import Testing
       ),
       ("site:default", ["host = any"] + pathKeys),
       ("route:default/a", ["path = /a*"] + pathKeys),
-      ("admin", ["listen = off"]),
+      (
+        "admin",
+        ["listen = unix:/var/lib/pawl/admin.sock", "mode = 0600", "tls = none", "token = none", "allow-host = none"]
+      ),
     ])
   func defaults(_ label: String, _ expected: [String]) throws {
     let text = smallest + "[tls:web]\ncertificate = c.pem\nkey = /k.pem\n[route:default/a]\npath = /a*"

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// The members of a JSON object, taken one by one. Each member must be there exactly once, and unknown members are errors.
 struct JSONObject {
   private let place: Int

@@ -1,4 +1,5 @@
 import Histogram
+import PawlBase
 
 extension JSONReport {
   /// Parses the format that ``text(_:)`` writes, and nothing else.

@@ -11,7 +11,7 @@ extension ConfigurationAssembly {
     checkCombinations()
     checkNodes()
     checkTLS()
-    refuseWhatThisVersionLacks()
+    checkAdmin()
     // If a name is mistyped, the section with the right name is unused. The error about the name is enough, without a warning
     // about that section.
     if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
@@ -151,13 +151,22 @@ extension ConfigurationAssembly {
     var places = [ListenAddress: ValueOrigin]()
     for listener in listeners where !listener.refused.contains("address") {
       for (index, address) in listener.model.addresses.enumerated() {
-        if case .internet(_, port: 0) = address { continue }
-        if let earlier = places[address] {
-          report(listener, "address", element: index, "\"\(address)\" is listened on already at \(earlier)")
-        }
-        places[address] = places[address] ?? listener.origin(of: "address", element: index)
+        check(address, listener, "address", index, &places)
       }
     }
+    guard let admin, !admin.refused.contains("listen") else { return }
+    for (index, address) in admin.model.listen.enumerated() { check(address, admin, "listen", index, &places) }
+  }
+
+  private mutating func check<Model>(
+    _ address: ListenAddress, _ section: ReadSection<Model>, _ key: String, _ index: Int,
+    _ places: inout [ListenAddress: ValueOrigin]
+  ) {
+    if case .internet(_, port: 0) = address { return }
+    if let earlier = places[address] {
+      report(section, key, element: index, "\"\(address)\" is listened on already at \(earlier)")
+    }
+    places[address] = places[address] ?? section.origin(of: key, element: index)
   }
 
   private mutating func checkDirectories() {
@@ -225,14 +234,11 @@ extension ConfigurationAssembly {
     report(section, "cors", "* stands alone: it allows every origin already")
   }
 
-  private mutating func refuseWhatThisVersionLacks() {
-    if let admin, admin.model.listen != nil { report(admin, "listen", "not supported by this version yet") }
-  }
-
   private mutating func warnOfUnused() {
     let settings = sites.map(\.model.settings) + routes.map(\.model.settings)
     let upstreamNames = Set(settings.map(\.upstream)), cacheNames = Set(settings.compactMap(\.cache))
-    let spoolNames = Set(settings.filter(\.usesSpool).map(\.spool)), tlsNames = Set(listeners.flatMap(\.model.tls))
+    let spoolNames = Set(settings.filter(\.usesSpool).map(\.spool)),
+      tlsNames = Set(listeners.flatMap(\.model.tls) + (admin?.model.tls.map { [$0] } ?? []))
     for section in upstreams where !upstreamNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in caches where !cacheNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in spools where !spoolNames.contains(section.model.name) { warnUnused(section, by: "site") }

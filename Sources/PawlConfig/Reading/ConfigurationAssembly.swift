@@ -51,7 +51,8 @@ struct ConfigurationAssembly {
   private mutating func readNamed(_ byKind: [SectionKind: [Section]]) {
     let state = process.model.stateDirectory
     for section in byKind[.admin] ?? [] {
-      admin = readSection(section, over: AdminSettings(), keys: AdminSettings.keys, issues: &issues)
+      let start = AdminSettings(stateDirectory: state)
+      admin = readSection(section, over: start, keys: AdminSettings.keys, issues: &issues)
     }
     for section in byKind[.listen] ?? [] {
       let start = ListenerSettings(name: section.label.name)
@@ -132,7 +133,8 @@ struct ConfigurationAssembly {
     return Configuration(
       process: process.model, listeners: listeners.map(\.model), tls: tls.map(\.model), caches: caches.map(\.model),
       spools: spools.map(\.model), upstreams: upstreams.map(\.model), sites: withRoutes,
-      admin: admin?.model ?? AdminSettings(), effective: effective(), warnings: warnings)
+      admin: admin?.model ?? AdminSettings(stateDirectory: process.model.stateDirectory), effective: effective(),
+      warnings: warnings)
   }
 
   private func effective() -> [EffectiveSection] {
@@ -147,7 +149,9 @@ struct ConfigurationAssembly {
       let own = routes.filter { $0.model.site == site.model.name }
       sections += own.sorted { $0.model.path.precedes($1.model.path) }.map { $0.effective(RouteSection.keys) }
     }
-    let none = ReadSection(label: SectionLabel(.admin), origin: .builtIn, model: AdminSettings())
+    let none = ReadSection(
+      label: SectionLabel(.admin), origin: .builtIn,
+      model: AdminSettings(stateDirectory: process.model.stateDirectory))
     sections.append((admin ?? none).effective(AdminSettings.keys))
     return sections
   }

@@ -58,12 +58,3 @@ package struct ProcessSettings: Hashable, Sendable {
     ]
   }
 }
-
-/// `[admin]`: not supported by this version, so `listen` is `nil` in a loaded configuration.
-package struct AdminSettings: Hashable, Sendable {
-  package var listen: ListenAddress?
-
-  static var keys: [Key<AdminSettings>] {
-    [.scalar("listen", \.listen, .optional(.listenAddress, word: "off"))]
-  }
-}

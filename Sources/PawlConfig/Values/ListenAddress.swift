@@ -12,6 +12,15 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  package var isUnix: Bool { if case .unix = self { true } else { false } }
+
+  /// Whether only this machine can connect.
+  var isLoopback: Bool {
+    guard case .internet(let host, _) = self else { return true }
+    guard let bytes = NetworkAddress(host)?.bytes else { return false }
+    return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+  }
+
   /// - Parameter directory: the directory that a relative socket path is resolved against.
   init?(_ text: String, directory: String) {
     if text.hasPrefix("unix:") {

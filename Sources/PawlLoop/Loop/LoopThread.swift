@@ -59,13 +59,14 @@ private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 
 extension EventLoop {
   /// Makes a loop and a thread that runs the loop until ``stop()``. After ``stop()`` the caller joins the thread.
+  /// - Parameter name: the name of the thread; `nil`: `pawl-loop-` and the index.
   /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors, memory or threads left.
   package static func startThread(
-    index: Int, clock: any LoopClock = SystemClock()
+    index: Int, name: String? = nil, clock: any LoopClock = SystemClock()
   ) throws(LoopError) -> (loop: EventLoop, thread: LoopThread) {
     let loop = try EventLoop(index: index, clock: clock)
     loop.awaitThread()
-    let thread = try LoopThread(name: "pawl-loop-\(index)") { loop.runUntilStopped() }
+    let thread = try LoopThread(name: name ?? "pawl-loop-\(index)") { loop.runUntilStopped() }
     return (loop, thread)
   }
 }

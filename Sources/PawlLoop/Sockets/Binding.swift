@@ -17,10 +17,15 @@ package enum PortSharing: Sendable {
 private let acceptsSilentAfter: CInt = 1
 
 /// Opens a socket and binds it to the address.
-func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(LoopError) -> OwnedDescriptor {
+/// - Parameter mode: the permissions of a unix socket's file; `nil`: as the umask says. The file never has more of them, not even
+///   for a moment: the kernel gives it those of the socket (unix(7)), and only then those that the umask took are added.
+func bindSocket(
+  _ address: SocketAddress, sharing: PortSharing = .alone, mode: UInt32? = nil
+) throws(LoopError) -> OwnedDescriptor {
   let raw = openSocket(address.family)
   guard raw >= 0 else { throw .system(call: "socket", code: pawl_errno()) }
   let socket = OwnedDescriptor(adopting: raw)
+  if let mode, address.isUnix, fchmod(raw, mode) != 0 { throw .system(call: "fchmod", code: pawl_errno()) }
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
     probePeers(of: raw)
@@ -33,6 +38,9 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
   var code = bindOnce(raw, address)
   if code == EADDRINUSE, removeStaleSocket(address) { code = bindOnce(raw, address) }
   guard code == 0 else { throw bindError("bind", address, code) }
+  if let mode, let path = address.unixPath, !path.hasPrefix("@"), chmod(path, mode) != 0 {
+    throw .system(call: "chmod", code: pawl_errno())
+  }
   // The option is set only after the bind. If it were set earlier, two processes could bind the address, and each would get a
   // part of the connections.
   if sharing == .first, !address.isUnix { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }

@@ -37,11 +37,13 @@ package final class Listener {
   ///
   /// An IPv6 address accepts IPv6 only (`IPV6_V6ONLY`), so `[::]:80` and `0.0.0.0:80` can be used side by side. The file of a
   /// unix socket on which no process listens any more is replaced.
-  /// - Parameter sharing: whether each loop has a listener of its own on the same TCP address.
+  /// - Parameters:
+  ///   - sharing: whether each loop has a listener of its own on the same TCP address.
+  ///   - mode: the permissions of a unix socket's file; `nil`: as the umask says.
   package init(
-    address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, backlog: CInt = 1024
+    address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, mode: UInt32? = nil, backlog: CInt = 1024
   ) throws(LoopError) {
-    let socket = try bindSocket(address, sharing: sharing)
+    let socket = try bindSocket(address, sharing: sharing, mode: mode)
     guard listen(socket.raw, backlog) == 0 else { throw bindError("listen", address, pawl_errno()) }
     boundAddress = socketAddress(socket.raw, pawl_getsockname) ?? address
     ownedPath = UnixSocketPath(address)

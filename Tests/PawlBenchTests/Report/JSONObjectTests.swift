@@ -1,3 +1,4 @@
+import PawlBase
 import Testing
 
 @testable import PawlBench

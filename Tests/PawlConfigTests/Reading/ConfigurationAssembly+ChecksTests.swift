@@ -38,8 +38,8 @@ import Testing
         ["\(file):12: [spool:default] path: /x/y is the directory of [cache:main] already (\(file):10)"]
       ),
       (
-        smallest + "[admin]\nlisten = 127.0.0.1:9180",
-        ["\(file):6: [admin] listen: not supported by this version yet"]
+        smallest + "[listen:a]\naddress = 127.0.0.1:9180\n[admin]\nlisten = 127.0.0.1:9180\ntoken = 0123456789abcdef",
+        ["\(file):8: [admin] listen: \"127.0.0.1:9180\" is listened on already at \(file):6"]
       ),
       (
         smallest + "cors = * https://a.example",

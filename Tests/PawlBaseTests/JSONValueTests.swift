@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PawlBench
+@testable import PawlBase
 
 @Suite("JSON (RFC 8259)") struct JSONValueTests {
   private func content(_ text: String) throws -> JSONValue.Content { try JSONParser.parse(Array(text.utf8)).content }

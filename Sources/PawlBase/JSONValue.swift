@@ -1,6 +1,6 @@
 /// A JSON value (RFC 8259), and its position in the text.
-struct JSONValue: Hashable, Sendable {
-  enum Content: Hashable, Sendable {
+package struct JSONValue: Hashable, Sendable {
+  package enum Content: Hashable, Sendable {
     case object([Member])
     case array([JSONValue])
     case string(String)
@@ -10,26 +10,30 @@ struct JSONValue: Hashable, Sendable {
     case null
   }
 
-  struct Member: Hashable, Sendable {
+  package struct Member: Hashable, Sendable {
     /// The offset in bytes at which the name begins.
-    var place: Int
-    var name: String
-    var value: JSONValue
+    package var place: Int
+    package var name: String
+    package var value: JSONValue
   }
 
   /// The offset of the value in the text, in bytes.
-  var place: Int
-  var content: Content
+  package var place: Int
+  package var content: Content
+
+  package init(place: Int, content: Content) { (self.place, self.content) = (place, content) }
 }
 
 /// An error in a text, with its offset in bytes.
-struct JSONFault: Error, Hashable, Sendable {
-  var place: Int
-  var reason: String
+package struct JSONFault: Error, Hashable, Sendable {
+  package var place: Int
+  package var reason: String
+
+  package init(place: Int, reason: String) { (self.place, self.reason) = (place, reason) }
 }
 
 /// Parses the grammar of RFC 8259 exactly, in UTF-8.
-struct JSONParser {
+package struct JSONParser {
   /// The deepest nesting of values; a report needs five levels.
   private static let depthLimit = 32
 
@@ -38,7 +42,7 @@ struct JSONParser {
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  static func parse(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+  package static func parse(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
     var parser = JSONParser(bytes)
     let value = try parser.value(depth: 0)
     parser.skipSpace()

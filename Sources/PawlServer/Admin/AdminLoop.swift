@@ -1,0 +1,140 @@
+import PawlCertificates
+import PawlConfig
+import PawlHTTP
+import PawlLoop
+import PawlUpstream
+
+/// The admin interface on its loop: accepts connections, and makes an ``AdminExchange`` for each request. Touched on that loop only.
+final class AdminLoop {
+  let services: LoopServices
+  let actions: any AdminActions
+  private(set) var guardian: AdminGuard
+  private let admission: ConnectionAdmission
+  private let downloads: LoopDownloads
+  private(set) lazy var connections = LoopConnections(downloads, admission: admission, dispatch: self)
+  private var listeners: [ListenAddress: ListenerOnLoop] = [:]
+
+  init(
+    _ settings: AdminSettings, loop: EventLoop, shared: SharedServices, actions: any AdminActions
+  ) {
+    self.actions = actions
+    guardian = AdminGuard(settings)
+    services = LoopServices(loop: loop, shared: shared, router: Self.router)
+    services.accessLog = nil
+    downloads = LoopDownloads(services, abandoned: AbandonedFillLimiter())
+    admission = ConnectionAdmission(limit: AdminServer.maxConnections, trusted: [], events: shared.events)
+  }
+
+  /// Routing for a loop that answers everything itself: one route, without a cache, that no request goes out by.
+  private static var router: Router {
+    let nowhere = Upstream(
+      UpstreamSettings(name: "-", urls: [UpstreamURL(host: "localhost", port: 0)]), resolver: Resolver())
+    let route = RouteSettings(
+      name: "admin", settings: SiteSettings(), upstream: nowhere, configuration: UpstreamSection(name: "-"), cache: nil)
+    return Router(sites: [Router.Site(hosts: [], settings: route, routes: [])])
+  }
+
+  // MARK: - Listening
+
+  /// Listens on an address.
+  func listen(
+    on address: ListenAddress, _ settings: AdminSettings, certificates: ListenerCertificates?
+  ) -> Result<SocketAddress, LoopError> {
+    guard let wanted = SocketAddress.parse(address.description) else {
+      return .failure(.system(call: "bind \(address)", code: AdminServer.tooLong))
+    }
+    return Result { () throws(LoopError) in
+      let listener = try Listener(
+        address: wanted, loop: services.loop, mode: wanted.isUnix ? settings.mode.bits : nil, backlog: 64)
+      let entry = ListenerOnLoop(
+        listener, settings: Self.connectionSettings(settings), certificates: wanted.isUnix ? nil : certificates)
+      listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
+        accepted(descriptor, from: peer, on: entry)
+      }
+      listener.onTrouble = { [unowned self] in services.shared.failures.noteAccept("\($0)") }
+      listeners[address] = entry
+      try listener.start()
+      return listener.boundAddress
+    }
+  }
+
+  /// The limits of connections: heads of tools are small, and their connections few.
+  private static func connectionSettings(_ settings: AdminSettings) -> PawlConfig.ListenerSettings {
+    var made = PawlConfig.ListenerSettings(name: AdminServer.listenerName)
+    (made.tls, made.http2) = (settings.tls.map { [$0] } ?? [], false)
+    (made.maxHeader, made.maxHeaderFields) = (16 << 10, 64)
+    return made
+  }
+
+  private func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
+    let stream = SocketStream(accepted: descriptor, loop: services.loop)
+    guard !services.isEnding, admission.admit(services.shared.failures) else { return stream.reset() }
+    guard listener.opensFirst else {
+      return serve(stream, ClientFacts(client: peer, isTrusted: false, port: listener.port), on: listener, after: nil)
+    }
+    let opening = Opening(stream: stream, peer: peer, listener: listener, connections: connections)
+    connections.members.add(opening)
+    opening.start()
+  }
+
+  // MARK: - Changing and ending
+
+  /// Takes the new token and hosts, and closes the listeners that the new settings do not have.
+  func take(_ settings: AdminSettings) {
+    guardian = AdminGuard(settings)
+    for (address, entry) in listeners where !settings.listen.contains(address) {
+      entry.close()
+      listeners[address] = nil
+    }
+  }
+
+  /// Stops listening, and leaves running requests alone.
+  func closeListeners() {
+    for entry in listeners.values { entry.close() }
+    listeners = [:]
+  }
+
+  /// Ends everything, before the loop stops.
+  func end() {
+    services.isEnding = true
+    closeListeners()
+    connections.abandon()
+    services.forgetReminders()
+    connections.letGo()
+  }
+
+  /// Logs that a request was refused: each reason at most once a minute.
+  func note(refused request: IncomingRequest, _ why: String) {
+    let failures = services.shared.failures
+    guard let omitted = failures.due("admin \(why)") else { return }
+    failures.events.log(
+      .warning, "admin-refused",
+      ["client": request.clientAddress.text, "target": request.head.target.text, "why": why, "omitted": "\(omitted)"])
+  }
+}
+
+extension AdminLoop: RequestDispatch {
+  func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
+    AdminExchange(request, channel: channel, admin: self)
+  }
+
+  func appends(_ head: RequestHead) -> Bool { false }
+
+  func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
+    if let opening { connections.members.remove(opening) }
+    let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
+    connections.members.add(connection)
+    connection.start()
+  }
+
+  /// Closes the connection: the admin interface speaks HTTP/1.1 only.
+  func serveHTTP2(
+    _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
+    _ received: [UInt8]
+  ) {
+    stream.close()
+    connections.connectionClosed(connection)
+  }
+
+  func connectionEnded() {}
+}

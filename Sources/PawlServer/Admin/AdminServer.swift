@@ -1,0 +1,109 @@
+import CLinux
+import PawlBase
+import PawlCertificates
+import PawlConfig
+import PawlDisk
+import PawlLoop
+import PawlObserve
+import PawlTLS
+
+/// The admin interface of the process: its own loop and thread, so that it answers while others are busy. Started and stopped on
+/// the main thread; any thread may ask what it is bound to.
+final class AdminServer: Sendable {
+  /// The most connections at a time.
+  static let maxConnections = 64
+  static let threadName = "pawl-admin"
+  static let listenerName = "admin"
+  /// The error of a socket path that the kernel has no room for.
+  static let tooLong = ENAMETOOLONG
+  /// How often an address that is in use by the process before this one is tried again.
+  static let retryPause = Duration.seconds(1)
+
+  private let loop: EventLoop
+  private let thread: LoopThread
+  private let admin: LoopBound<AdminLoop>
+  private let services: SharedServices
+  private let certificates = Locked<Certificates?>(nil)
+  private let bound = Locked<[ListenAddress: SocketAddress]>([:])
+
+  /// Starts the thread, and listens.
+  /// - Throws: ``ServerError/address(_:_:)`` for an address that is written in the configuration. If the default socket cannot be
+  ///   made, that is logged only, since everything else works without it.
+  init(
+    _ configuration: PawlConfig.Configuration, _ services: SharedServices, actions: any AdminActions
+  ) throws(ServerError) {
+    self.services = services
+    do throws(LoopError) {
+      (loop, thread) = try EventLoop.startThread(index: -2, name: Self.threadName, clock: services.clock)
+    } catch { throw .system("cannot start the loop of [admin]: \(error)") }
+    let (loop, settings) = (loop, configuration.admin)
+    guard
+      let admin = loop.answer({ () -> LoopBound<AdminLoop> in
+        LoopBound(AdminLoop(settings, loop: loop, shared: services, actions: actions), on: loop)
+      })
+    else { throw .system("the loop of [admin] ended") }
+    self.admin = admin
+    do throws(ServerError) { try listen(configuration) } catch {
+      stop()
+      throw error
+    }
+  }
+
+  /// The addresses that are listened on.
+  var addresses: [SocketAddress] { bound.withLock { Array($0.values) } }
+
+  private func listen(_ configuration: PawlConfig.Configuration) throws(ServerError) {
+    let settings = configuration.admin
+    let certificates = try readCertificates(configuration)
+    for address in settings.listen where bound.withLock({ $0[address] }) == nil {
+      let isDefault = configuration.place(of: "listen", in: "admin") == .builtIn
+      if isDefault { makeDirectory(configuration.process.stateDirectory) }
+      let result = loop.answer { [admin] in
+        admin.get().listen(on: address, settings, certificates: certificates)
+      }
+      switch result {
+      case .success(let actual)?: bound.withLock { $0[address] = actual }
+      case .failure(let error)? where isDefault:
+        services.events.log(
+          .warning, "admin-not-listening", ["address": address.description, "why": error.description])
+      case .failure(let error)?: throw .address(address.description, error.description)
+      case nil: throw .address(address.description, "the loop ended")
+      }
+    }
+  }
+
+  private func readCertificates(_ configuration: PawlConfig.Configuration) throws(ServerError) -> ListenerCertificates?
+  {
+    guard let name = configuration.admin.tls else { return nil }
+    var listener = PawlConfig.ListenerSettings(name: Self.listenerName)
+    (listener.tls, listener.http2) = ([name], false)
+    var only = configuration
+    only.listeners = [listener]
+    do throws(TLSProblem) {
+      let made = try Certificates(only, events: services.events, clock: services.clock)
+      certificates.withLock { $0 = made }
+      return made.of(listener)
+    } catch { throw .certificates("[admin] \(error)") }
+  }
+
+  private func makeDirectory(_ path: String) {
+    do throws(StoreError) { try Files.makeDirectories(path) } catch {
+      services.events.log(.warning, "admin-not-listening", ["address": path, "why": "\(error)"])
+    }
+  }
+
+  // MARK: - Ending
+
+  /// Stops listening, so that a successor can have the addresses. Running requests go on.
+  func closeListeners() {
+    loop.run { [admin] in admin.get().closeListeners() }
+    bound.withLock { $0 = [:] }
+  }
+
+  /// Cuts running requests, and ends the thread. Blocking.
+  func stop() {
+    loop.run { [admin] in admin.get().end() }
+    loop.stop()
+    thread.join()
+  }
+}

@@ -1,0 +1,62 @@
+import PawlConfig
+import PawlLoop
+import PawlObserve
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+/// An admin interface on 127.0.0.1 and on a unix socket, with the token `0123456789abcdef`.
+final class AdminBench: AdminActions, @unchecked Sendable {
+  // Safe: tests change it before they ask.
+  static let token = "Authorization: Bearer 0123456789abcdef"
+
+  let folder: TemporaryFolder
+  let shared: SharedServices
+  private var made: AdminServer?
+  private let log = TestLock<[String]>([])
+
+  init(_ lines: String = "") throws {
+    let (folder, log) = (try TemporaryFolder(), log)
+    self.folder = folder
+    let events = EventLog { line in log.withLock { $0.append(String(line.dropFirst(25))) } }
+    shared = SharedServices(events: events, accessLog: nil, clock: SystemClock())
+    let configuration = try TestServer.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
+      changes.more = """
+        [admin]
+        listen = 127.0.0.1:0, unix:\(folder.path)/a.sock
+        token = 0123456789abcdef
+        \(lines)
+        """
+    }
+    made = try AdminServer(configuration, shared, actions: self)
+  }
+
+  deinit { stop() }
+
+  var port: UInt16 { made?.addresses.first { !$0.isUnix }?.port ?? 0 }
+  var events: [String] {
+    shared.events.flush()
+    return log.withLock { $0 }
+  }
+
+  func stop() {
+    guard let server = take(&made) else { return }
+    server.stop()
+    shared.stop()
+  }
+
+  func ask(_ request: String) -> Answer {
+    let client = ScriptedClient(port: port)
+    client.send(request)
+    return client.readAnswer(isHead: request.hasPrefix("HEAD "))
+  }
+
+  /// A request over TCP with the token.
+  func ask(_ method: String, _ target: String, _ content: String? = nil) -> Answer {
+    let length = content.map { "Content-Length: \($0.utf8.count)\r\n" } ?? ""
+    return ask(
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: r\r\n\(Self.token)\r\n\(length)\r\n\(content ?? "")"
+    )
+  }
+}

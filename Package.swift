@@ -89,8 +89,8 @@ let package = Package(
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload",
-        "PawlTLS",
+        "PawlBase", "PawlCertificates", "PawlDemo", "PawlLoop", "PawlServer", "PawlDisk", "PawlUploadStore",
+        "PawlUpload", "PawlTLS",
         "PawlConfig", "PawlObserve", "CLibevent",
         "CNGHTTP2",
         "COpenSSL", "CSQLite", "CXXHash", "CZlib", "CBrotli", "CZstd", "CLinux",

@@ -29,6 +29,7 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/time.h>
@@ -36,6 +37,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +101,10 @@ static const int pawl_SHUT_WR = SHUT_WR;
 static const int pawl_MSG_PEEK = MSG_PEEK;
 /// A constant for `O_TMPFILE`, which Swift does not import because it is no plain literal.
 static const int pawl_O_TMPFILE = O_TMPFILE;
+/// The size of a terminal (ioctl_tty(2)), since Swift cannot call `ioctl`.
+static inline int pawl_window_size(int terminal, struct winsize *size) { return ioctl(terminal, TIOCGWINSZ, size); }
+/// `pidfd_open(2)`, for which the C library of Debian 12 has no header.
+static inline int pawl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 /// `accept4(2)` for a blocking socket, without the peer's address.
 static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
 /// Makes an anonymous file in memory that can be sealed; -1 and `errno` on failure.

@@ -62,6 +62,11 @@ package final class Certificates: Sendable {
     entries.withLock { $0[listener.name]?.certificates }
   }
 
+  /// The certificates that are shown to clients now.
+  package var served: [CertificateFacts] {
+    entries.withLock { $0.values.flatMap { $0.certificates.current.certificates } }
+  }
+
   package var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
   // MARK: - Reading again

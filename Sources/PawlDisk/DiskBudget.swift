@@ -32,6 +32,9 @@ package final class DiskBudget: Sendable {
   /// Bytes that are reserved and not written yet.
   package var reserved: UInt64 { state.withLock { $0.reserved } }
 
+  /// Bytes free on the file system at the last check; `nil`: not checked yet.
+  package var free: UInt64? { state.withLock { $0.free } }
+
   /// Reserves `bytes` bytes, or nothing. `false`: there is not enough space. This does not evict anything.
   package func reserve(_ bytes: UInt64) -> Bool {
     state.withLock { state in

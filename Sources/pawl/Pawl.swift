@@ -17,5 +17,8 @@ struct Pawl: ParsableCommand {
       cannot be used, 78 the configuration is not valid.
       """,
     version: ComponentVersions.pawl,
-    subcommands: [Serve.self, Check.self, Config.self, Uploads.self, Version.self, Demo.self])
+    subcommands: [
+      Serve.self, Check.self, Config.self, Status.self, Top.self, Transfers.self, Uploads.self, Reload.self, Stop.self,
+      Upgrade.self, LogLevelCommand.self, Version.self, Demo.self,
+    ])
 }

@@ -12,7 +12,7 @@ import PawlServer
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
   let events = try eventLog(configuration.process)
   do throws(ServerError) {
-    try ServerSignals.serve(configuration, events: events, reload: { reloaded(source) }, ready: printLine)
+    try ServerSignals.serve(configuration, events: events, reload: { source.reread() }, ready: printLine)
   } catch { throw RunFailure(error) }
 }
 
@@ -44,14 +44,19 @@ private func eventLog(_ level: LogLevel) throws(RunFailure) -> EventLog {
   do throws(LogError) { return try EventLog(level: level) } catch { throw RunFailure(.failure, error.description) }
 }
 
-/// Loads the configuration again; issues are printed. `nil`: it is not valid.
-private func reloaded(_ source: ConfigurationSource) -> Configuration? { source.loaded() }
-
 extension ConfigurationSource {
-  fileprivate func loaded() -> Configuration? {
-    do throws(InvalidConfiguration) { return try load() } catch {
+  /// Loads the configuration again; issues are printed.
+  fileprivate func reread() -> Result<Configuration, InvalidConfiguration> {
+    do throws(InvalidConfiguration) { return .success(try load()) } catch {
       printError(ConfigurationReport.issues(error.issues))
-      return nil
+      return .failure(error)
+    }
+  }
+
+  fileprivate func loaded() -> Configuration? {
+    switch reread() {
+    case .success(let configuration): configuration
+    case .failure: nil
     }
   }
 }

@@ -99,38 +99,13 @@ enum UploadListing {
     text + String(repeating: " ", count: max(0, width - text.utf8.count))
   }
 
-  /// Returns text that a client sent, with `?` for bytes that are not safe on a terminal.
-  private static func text(_ bytes: [UInt8]) -> String {
-    String(decoding: bytes.map { $0 > 0x20 && $0 < 0x7f ? $0 : 0x3f }, as: UTF8.self)
-  }
+  private static func text(_ bytes: [UInt8]) -> String { UploadSummary.text(bytes) }
 
   // MARK: For programs
 
   static func json(_ entry: Entry) -> String {
-    let upload = entry.upload
-    let members: [(String, String?)] = [
-      ("id", quoted(upload.id.hex)), ("state", quoted("\(upload.phase)")), ("offset", "\(upload.offset)"),
-      ("length", upload.length.map { "\($0)" }), ("protocol", quoted(upload.isTus ? "tus" : "ietf")),
-      ("method", quoted(text(upload.method))), ("scheme", quoted(text(upload.scheme))),
-      ("host", quoted(text(upload.authority))), ("target", quoted(text(upload.target))),
-      ("client", quoted(text(upload.clientAddress))), ("created", "\(upload.createdAt)"),
-      ("last_byte", "\(upload.lastByteAt)"), ("expires", upload.expires.map { "\($0)" }),
-      ("attempts", "\(upload.attempts)"), ("next_attempt", upload.nextAttempt.map { "\($0)" }),
-      ("last_error", upload.lastError.map(quoted)), ("origin_status", upload.originStatus.map { "\($0)" }),
-      ("answer_delivered", upload.isAnswerDelivered ? "true" : "false"), ("spool", quoted(entry.spool)),
-    ]
-    return "{" + members.map { "\"\($0.0)\":\($0.1 ?? "null")" }.joined(separator: ",") + "}"
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var output: [UInt8] = [0x22]
-    for byte in text.utf8 {
-      switch byte {
-      case 0x22, 0x5c: output += [0x5c, byte]
-      case ..<0x20: output += Array("\\u00".utf8) + [byte].hexadecimal
-      default: output.append(byte)
-      }
-    }
-    return String(decoding: output + [0x22], as: UTF8.self)
+    var json = JSONWriter()
+    entry.upload.write(to: &json, spool: entry.spool)
+    return json.text
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import PawlConfig
 import PawlDisk
 import PawlUploadStore
@@ -97,7 +98,10 @@ struct NamedUploads: ParsableArguments {
 
 /// The spools that a command is for.
 struct SpoolSelection: ParsableArguments {
-  @Option(name: [.short, .long], help: ArgumentHelp("The spools of this configuration.", valueName: "file"))
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "The spools of this configuration (default \(ServerSelection.usualFile), if it is there).", valueName: "file"))
   var config: String?
 
   @Option(
@@ -111,7 +115,8 @@ struct SpoolSelection: ParsableArguments {
 
   /// Returns the directories of the spools. A configuration that is not valid ends the program.
   func paths() throws(ExitCode) -> [String] {
-    guard let config else {
+    let usual = state == nil && access(ServerSelection.usualFile, R_OK) == 0 ? ServerSelection.usualFile : nil
+    guard let config = config ?? usual else {
       let directory = state ?? Surroundings.system.defaultStateDirectory
       let (own, former) = (directory + "/spool", former(in: directory))
       return !former.isEmpty && UploadCatalogueReading.isMissing(own) ? former : Self.adding(former, to: [own])

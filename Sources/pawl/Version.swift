@@ -7,6 +7,7 @@ import CSQLite
 import CXXHash
 import CZlib
 import CZstd
+import PawlBase
 import PawlTLS
 
 struct Version: ParsableCommand {
@@ -21,7 +22,7 @@ struct Version: ParsableCommand {
 
 /// The versions of pawl and of the libraries in use.
 enum ComponentVersions {
-  static let pawl = "0.1.0"
+  static let pawl = PawlVersion.text
 
   static var all: [(name: String, version: String)] {
     [

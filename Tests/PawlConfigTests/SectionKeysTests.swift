@@ -41,6 +41,7 @@ import Testing
           "address = 127.0.0.1:8080", "tls = none", "http2 = on", "max-streams = 128", "max-window = 16M",
           "proxy-protocol = off", "header-timeout = 15s",
           "keepalive-timeout = 60s", "send-timeout = 60s", "max-header = 32K", "max-header-fields = 128",
+          "health-path = none",
         ]
       ),
       (

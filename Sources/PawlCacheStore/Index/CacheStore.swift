@@ -152,6 +152,13 @@ package final class CacheStore: @unchecked Sendable {
   /// Bytes that are reserved for fills.
   package var reservedBytes: UInt64 { core.budget.reserved }
   package var maxSize: UInt64 { core.budget.maxSize }
+  /// Bytes that bodies leave free on the file system.
+  package var minFree: UInt64 { core.budget.minFree }
+  /// Bytes free on the file system at the last check, at most seconds ago; `nil`: not checked yet.
+  package var freeBytes: UInt64? { core.budget.free }
+  package var path: String { core.directory }
+  /// Whether a body of this size could be stored, perhaps after others were evicted.
+  package func hasRoom(for bytes: UInt64) -> Bool { core.budget.shortfall(bytes) != nil }
 
   package var statistics: StoreStatistics {
     var statistics = core.counters.withLock { $0 }

@@ -40,6 +40,23 @@ struct ConfigurationAssembly {
     return configuration(warnings: ordered)
   }
 
+  /// Reads `[pawl]` and `[admin]` only.
+  mutating func adminSettings(_ sections: [Section]) -> AdminSettings {
+    let byKind = Dictionary(grouping: sections, by: \.label.kind)
+    for section in byKind[.pawl] ?? [] {
+      process = readSection(section, over: process.model, keys: ProcessSettings.keys, issues: &issues)
+    }
+    readAdmin(byKind[.admin] ?? [])
+    return admin?.model ?? AdminSettings(stateDirectory: process.model.stateDirectory)
+  }
+
+  private mutating func readAdmin(_ sections: [Section]) {
+    for section in sections {
+      let start = AdminSettings(stateDirectory: process.model.stateDirectory)
+      admin = readSection(section, over: start, keys: AdminSettings.keys, issues: &issues)
+    }
+  }
+
   private func place(of issue: Issue, _ files: [String]) -> (file: Int, line: Int) {
     switch issue.origin {
     case .builtIn: (files.count + 1, 0)
@@ -50,10 +67,7 @@ struct ConfigurationAssembly {
 
   private mutating func readNamed(_ byKind: [SectionKind: [Section]]) {
     let state = process.model.stateDirectory
-    for section in byKind[.admin] ?? [] {
-      let start = AdminSettings(stateDirectory: state)
-      admin = readSection(section, over: start, keys: AdminSettings.keys, issues: &issues)
-    }
+    readAdmin(byKind[.admin] ?? [])
     for section in byKind[.listen] ?? [] {
       let start = ListenerSettings(name: section.label.name)
       listeners.append(readSection(section, over: start, keys: ListenerSettings.keys, issues: &issues))
@@ -96,10 +110,10 @@ struct ConfigurationAssembly {
     var inherited = site?.origins ?? [:]
     inherited["host"] = nil
     let start = RouteSection(site: parts[0], name: parts[1], settings: site?.model.settings ?? SiteSettings())
-    routes.append(
-      readSection(
-        section, over: start, keys: RouteSection.keys, inherited: inherited, satisfied: ["upstream"],
-        issues: &issues))
+    var route = readSection(
+      section, over: start, keys: RouteSection.keys, inherited: inherited, satisfied: ["upstream"], issues: &issues)
+    route.fromFiles.formUnion(site?.fromFiles ?? [])
+    routes.append(route)
   }
 
   private mutating func addWhatExistsByItself() {

@@ -13,6 +13,17 @@ package enum ConfigurationLoader {
     return try assembly.assemble(collector.sections, files: collector.files)
   }
 
+  /// Reads where the admin interface of a file's server listens. Mistakes in other sections do not count: the server may run with
+  /// the former content of the file.
+  /// - Throws: only if the file cannot be read.
+  package static func admin(path: String, surroundings: Surroundings) throws(InvalidConfiguration) -> AdminSettings {
+    var collector = SectionCollector(surroundings)
+    collector.collect(path)
+    if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
+    var assembly = ConfigurationAssembly(surroundings, origin: .file(path: path, line: 0), issues: [])
+    return assembly.adminSettings(collector.sections)
+  }
+
   /// Makes a configuration without a file: one upstream and one site, with uploads and cache (`pawl serve --to`).
   ///
   /// - Parameters:

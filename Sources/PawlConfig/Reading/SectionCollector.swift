@@ -98,6 +98,7 @@ struct SectionCollector {
       }
       var entry = entry
       let substitution = Substitution(environment: surroundings.environment, readFile: surroundings.readFile)
+      entry.isFromFile = entry.value.contains("${file:")
       entry.value = try substitution.apply(to: entry.value, directory: entry.directory)
       entry.value = String(trimmed(entry.value))
       section?.entries.append(entry)

@@ -7,6 +7,8 @@ struct ReadSection<Model> {
   var origins = [String: [ValueOrigin]]()
   /// The keys whose value was refused, or is required but missing.
   var refused = Set<String>()
+  /// The keys with a value that came from a file of its own (`${file:PATH}`).
+  var fromFiles = Set<String>()
   /// The list keys whose last entry emptied the list.
   var emptied = Set<String>()
 
@@ -21,7 +23,8 @@ struct ReadSection<Model> {
       key.show(model).enumerated().map { index, text in
         let written = origins[key.name] ?? []
         let origin = written.isEmpty ? ValueOrigin.builtIn : written[min(index, written.count - 1)]
-        return EffectiveSection.Value(key: key.name, text: text, origin: origin)
+        return EffectiveSection.Value(
+          key: key.name, text: text, origin: origin, isSecret: fromFiles.contains(key.name))
       }
     }
     return EffectiveSection(label: label.text, origin: origin, values: values)
@@ -50,6 +53,7 @@ func readSection<Model>(
         Issue(at: entry.origin, section: section.label.text, key: key.name, "this key is already set at \(earlier)"))
       continue
     }
+    if entry.isFromFile { result.fromFiles.insert(key.name) }
     readEntry(entry, key, isFirst: first[key.name] == nil, &result, &issues)
     first[key.name] = first[key.name] ?? entry.origin
   }

@@ -48,6 +48,8 @@ package struct EffectiveSection: Hashable, Sendable {
     package var key: String
     package var text: String
     package var origin: ValueOrigin
+    /// Whether the value came from a file of its own (`${file:PATH}`), and may be a secret.
+    package var isSecret = false
   }
   /// The section's label: `pawl`, `site:files`, …
   package var label: String

@@ -21,6 +21,8 @@ package struct ListenerSettings: Hashable, Sendable {
   /// The largest request head in bytes. A larger one gets the status 431.
   package var maxHeader: UInt64 = 32 << 10
   package var maxHeaderFields = 128
+  /// The path of a probe that pawl answers itself; `nil`: none.
+  package var healthPath: String?
 
   package init(name: String) { self.name = name }
 
@@ -37,6 +39,7 @@ package struct ListenerSettings: Hashable, Sendable {
       .scalar("send-timeout", \.sendTimeout, .positiveTime),
       .scalar("max-header", \.maxHeader, .size(1 << 10...1 << 20)),
       .scalar("max-header-fields", \.maxHeaderFields, .count(8...10_000)),
+      .scalar("health-path", \.healthPath, .optional(.requestPath, word: "none")),
     ]
   }
 }

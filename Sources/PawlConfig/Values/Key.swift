@@ -5,6 +5,8 @@ struct Entry: Hashable, Sendable {
   var origin: ValueOrigin
   /// The directory that a relative path is resolved against.
   var directory: String
+  /// Whether the value, or a part of it, came from a file (`${file:PATH}`): it may be a secret.
+  var isFromFile = false
 }
 
 /// A key of a section: its name, how its text is read into `Model`, and how its value is shown.

@@ -7,7 +7,7 @@ package struct Rate: Hashable, Sendable {
 }
 
 /// Reads and writes quantities. Every reader returns `nil` for a text that is not exactly one quantity.
-enum Quantity {
+package enum Quantity {
   private static let sizeUnits: [(letter: Character, bytes: UInt64)] = [
     ("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10),
   ]
@@ -38,7 +38,7 @@ enum Quantity {
   }
 
   /// Reads an integer with its unit: `500ms`, `30s`, `15m`, `24h`, `7d`.
-  static func time(_ text: some StringProtocol) -> Duration? {
+  package static func time(_ text: some StringProtocol) -> Duration? {
     for unit in timeUnits where text.hasSuffix(unit.name) {
       guard let count = number(text.dropLast(unit.name.count)), count <= UInt64(Int64.max) else { return nil }
       let (milliseconds, overflow) = Int64(count).multipliedReportingOverflow(by: unit.milliseconds)

@@ -24,6 +24,10 @@ final class AdminExchange: Exchange {
 
   var services: LoopServices { admin.services }
   var actions: any AdminActions { admin.actions }
+  var now: Monotonic { services.loop.now }
+  /// The wall clock, seconds since 1970.
+  var wall: Int64 { services.loop.wallSeconds }
+  var health: AdminHealth { AdminHealth(actions.picture(), now: now, wall: wall) }
 
   // MARK: - The request
 
@@ -87,8 +91,8 @@ final class AdminExchange: Exchange {
   var later: AdminPromise { AdminPromise(self) }
 
   /// Answers with what `work` returns. The work is done on a thread of the pool, since it reads disks.
-  func answer(in pool: @escaping @Sendable () -> AdminReply) {
-    let isTaken = services.pool.run(pool, then: services.loop) { [weak self] reply in self?.reply(reply) }
+  func answer(_ work: @escaping @Sendable () -> AdminReply) {
+    let isTaken = services.pool.run(work, then: services.loop) { [weak self] reply in self?.reply(reply) }
     if !isTaken { reply(.problem(503, "pawl is ending.")) }
   }
 

@@ -2,6 +2,7 @@ import PawlCertificates
 import PawlConfig
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlUpstream
 
 /// The admin interface on its loop: accepts connections, and makes an ``AdminExchange`` for each request. Touched on that loop only.
@@ -12,6 +13,7 @@ final class AdminLoop {
   private let admission: ConnectionAdmission
   private let downloads: LoopDownloads
   private(set) lazy var connections = LoopConnections(downloads, admission: admission, dispatch: self)
+  private(set) lazy var logLevel = AdminLogLevel(services.events, loop: services.loop)
   private var listeners: [ListenAddress: ListenerOnLoop] = [:]
 
   init(
@@ -79,9 +81,11 @@ final class AdminLoop {
 
   // MARK: - Changing and ending
 
-  /// Takes the new token and hosts, and closes the listeners that the new settings do not have.
-  func take(_ settings: AdminSettings) {
+  /// Takes the log level of the configuration, the new token and hosts, and closes the listeners that the new settings do not have.
+  func take(_ settings: AdminSettings, _ level: LogLevel) {
     guardian = AdminGuard(settings)
+    logLevel.forget()
+    services.events.level = level
     for (address, entry) in listeners where !settings.listen.contains(address) {
       entry.close()
       listeners[address] = nil
@@ -97,6 +101,7 @@ final class AdminLoop {
   /// Ends everything, before the loop stops.
   func end() {
     services.isEnding = true
+    logLevel.forget()
     closeListeners()
     connections.abandon()
     services.forgetReminders()

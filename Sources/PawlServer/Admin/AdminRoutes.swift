@@ -35,9 +35,46 @@ struct AdminRoute: Sendable {
 
 /// The table of everything that the admin interface can be asked. `Config/admin.md` has the same rows.
 enum AdminRoutes {
-  static let all: [AdminRoute] = [
-    .get("/healthz", isForAnyone: true) { $0.reply(.text("ok\n")) }
+  static let all: [AdminRoute] = probes + questions + orders
+
+  private static let probes: [AdminRoute] = [
+    .get("/healthz", isForAnyone: true) { $0.reply(.text("ok\n")) },
+    .get("/readyz", isForAnyone: true) { exchange in
+      exchange.reply(exchange.health.reply(isFull: exchange.isOperator))
+    },
+    .get("/readyz/uploads", isForAnyone: true) { exchange in
+      let (picture, isFull) = (exchange.actions.picture(), exchange.isOperator)
+      exchange.answer { UploadReadiness.reply(picture, isFull: isFull) }
+    },
   ]
+
+  private static let questions: [AdminRoute] =
+    [
+      .get("/v1/status") { exchange in
+        let status = AdminStatus(picture: exchange.actions.picture(), now: exchange.now, wall: exchange.wall)
+        exchange.reply(status.reply)
+      }
+    ]
+    + both("cache") { $0.reply(AdminStatus.caches($0.actions.picture())) }
+    + both("config") { $0.reply(AdminConfiguration.reply($0.actions.picture())) }
+    + both("uploads") { exchange in
+      guard let page = AdminUploads.Page(AdminQuery(exchange.request.head.target)) else {
+        return exchange.reply(.problem(400, "state is a state of uploads; limit is a number from 1 on."))
+      }
+      let paths = exchange.actions.picture().spools.map(\.settings.path).sorted()
+      exchange.answer { AdminUploads.reply(paths, page) }
+    }
+
+  private static let orders: [AdminRoute] = [
+    .post("/v1/reload", AdminOrders.reload), .post("/v1/stop", AdminOrders.stop),
+    .post("/v1/upgrade", AdminOrders.upgrade), .post("/v1/reopen-logs", AdminOrders.reopenLogs),
+    .get("/v1/log-level", AdminLogLevel.get), .post("/v1/log-level", AdminLogLevel.set),
+  ]
+
+  /// A question with two names: by its version, and short.
+  private static func both(_ name: String, _ answer: @escaping @Sendable (AdminExchange) -> Void) -> [AdminRoute] {
+    [.get("/v1/\(name)", answer), .get("/\(name)", answer)]
+  }
 
   /// Returns the routes of a path: one for each kind.
   static func find(_ path: Bytes) -> [AdminRoute] { all.filter { path.elementsEqual($0.path.utf8) } }

@@ -92,6 +92,20 @@ final class AdminServer: Sendable {
     }
   }
 
+  // MARK: - Reloading
+
+  /// Takes the settings of a new configuration: listens on new addresses, closes those that are gone, and knows the new token.
+  /// An address that cannot be had is logged, and left out. Blocking; never on a loop of its own.
+  func reload(_ configuration: PawlConfig.Configuration) {
+    let settings = configuration.admin
+    let level = LogLevel(configuration.process.logLevel.rawValue) ?? .info
+    loop.run { [admin] in admin.get().take(settings, level) }
+    bound.withLock { bound in bound = bound.filter { settings.listen.contains($0.key) } }
+    do throws(ServerError) { try listen(configuration) } catch {
+      services.events.log(.error, "admin-not-listening", ["address": "-", "why": error.description])
+    }
+  }
+
   // MARK: - Ending
 
   /// Stops listening, so that a successor can have the addresses. Running requests go on.

@@ -8,7 +8,8 @@ import PawlObserve
 final class ConnectionAdmission: Sendable {
   let openings: OpeningLog
   private let trusted: [AddressRange]
-  private let limit: Int
+  /// The most client connections at a time.
+  let limit: Int
   private let count = Locked(0)
 
   /// - Parameter limit: the most client connections of the process (`max-connections`).
@@ -28,6 +29,9 @@ final class ConnectionAdmission: Sendable {
     if !isAdmitted { failures.noteRefused(limit: limit) }
     return isAdmitted
   }
+
+  /// The client connections that are open now.
+  var openCount: Int { count.withLock { $0 } }
 
   func release() { count.withLock { $0 -= 1 } }
 

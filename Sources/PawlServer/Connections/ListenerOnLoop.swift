@@ -13,6 +13,8 @@ final class ListenerOnLoop {
     var proxyProtocol: Bool
     /// `nil`: clients may not speak HTTP/2.
     var http2: HTTP2Settings?
+    /// The path of a probe that pawl answers itself.
+    var healthPath: [UInt8]?
   }
 
   let settings: Settings
@@ -28,7 +30,7 @@ final class ListenerOnLoop {
     self.settings = Settings(
       headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
       sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol,
-      http2: settings.http2 ? HTTP2Settings(settings) : nil)
+      http2: settings.http2 ? HTTP2Settings(settings) : nil, healthPath: settings.healthPath.map { Array($0.utf8) })
     parser = RequestParser(
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }

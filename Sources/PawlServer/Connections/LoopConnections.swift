@@ -88,6 +88,18 @@ final class LoopConnections {
     return request
   }
 
+  /// Makes the exchange that answers the request. A probe of the listener is answered at once, whatever its host.
+  func makeExchange(
+    for request: IncomingRequest, channel: any ResponseChannel, on listener: ListenerOnLoop
+  ) -> any Exchange {
+    if let path = listener.settings.healthPath, request.head.method.isRetrieval,
+      RequestTarget.path(of: request.head.target).elementsEqual(path)
+    {
+      return ReplyExchange(Replies.health(isDraining: isDraining), request, channel)
+    }
+    return dispatch.makeExchange(for: request, channel: channel)
+  }
+
   /// The identifier in the request, or a new one.
   private func requestID(_ fields: Fields) -> [UInt8] {
     if let own = fields.only(.xRequestID) { return Array(own) }

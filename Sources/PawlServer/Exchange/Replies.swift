@@ -25,6 +25,14 @@ enum Replies {
     return Reply(head: head, body: body)
   }
 
+  /// The reply to a probe that asks whether requests should be sent here.
+  static func health(isDraining: Bool) -> Reply {
+    guard !isDraining else { return plain(status: 503, sentence: "This server is ending.") }
+    var reply = plain(status: 200, sentence: "")
+    reply.body = Array("ok\n".utf8)
+    return reply
+  }
+
   /// The reply to a request that cannot be parsed or accepted.
   static func refusal(status: Int, reason: StaticString) -> Reply {
     var reply = plain(status: status, sentence: String(describing: reason))

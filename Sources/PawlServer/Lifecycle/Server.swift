@@ -18,7 +18,7 @@ package final class Server: Sendable {
   let oversizedResponses = OversizedResponses([:])
   let certificates: Certificates
   let resolver = Resolver()
-  private let parts: Locked<ServerParts>
+  let parts: Locked<ServerParts>
   /// The settings of the logs in force.
   private let logSettings: Locked<ProcessSettings>
   private let running = Locked<[RunningLoop]>([])

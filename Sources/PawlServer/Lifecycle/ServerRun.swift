@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlConfig
 import PawlLoop
 import PawlObserve
@@ -11,8 +12,8 @@ package final class ServerRun: Sendable {
   let loop: EventLoop
   private let events: EventLog
   private let drainTimeout: Duration
-  /// Reads the configuration again; `nil` when it is not valid (the mistakes have been printed).
-  private let read: @Sendable () -> Configuration?
+  /// Reads the configuration again; the mistakes of one that is not valid have been printed.
+  private let read: @Sendable () -> Result<Configuration, InvalidConfiguration>
   private let state: LoopBound<State>
 
   /// What changes while the server runs. Touched on the main loop only.
@@ -21,7 +22,23 @@ package final class ServerRun: Sendable {
     var timer: LoopTimer?
   }
 
-  init(_ server: Server, loop: EventLoop, read: @escaping @Sendable () -> Configuration?) {
+  /// The admin interface, which takes the settings of a reload.
+  let admin = Locked<AdminServer?>(nil)
+  private let past = Locked(History())
+
+  /// What has become of the configuration and of the process. Any thread.
+  struct History: Sendable {
+    /// How many configurations have been in force.
+    var generation = 1
+    var lastReload: ServerPicture.Reload?
+    var isDraining = false
+  }
+
+  var history: History { past.withLock { $0 } }
+
+  init(
+    _ server: Server, loop: EventLoop, read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>
+  ) {
     (self.server, self.loop, self.read) = (server, loop, read)
     (events, drainTimeout) = (server.events, server.configuration.process.drainTimeout)
     state = LoopBound(State(), on: loop)
@@ -55,11 +72,21 @@ package final class ServerRun: Sendable {
   private func reloadNow() -> ReloadOutcome {
     ServerSignals.notify("RELOADING=1", events)
     defer { ServerSignals.notify("READY=1", events) }
-    guard let new = read() else {
+    let outcome: ReloadOutcome
+    switch read() {
+    case .success(let new):
+      outcome = server.reload(new)
+      if outcome.isApplied { admin.withLock { $0 }?.reload(new) }
+    case .failure(let invalid):
       events.log(.error, "reload-failed", ["why": "the configuration is not valid; the old one stays"])
-      return ReloadOutcome(isApplied: false)
+      outcome = ReloadOutcome(invalid)
     }
-    return server.reload(new)
+    let now = server.services.clock.wallSeconds()
+    past.withLock { past in
+      if outcome.isApplied { past.generation += 1 }
+      past.lastReload = ServerPicture.Reload(at: now, outcome: outcome)
+    }
+    return outcome
   }
 
   private func endNow(_ signal: CInt?) {
@@ -69,6 +96,7 @@ package final class ServerRun: Sendable {
       return server.cutRemaining()
     }
     state.isEnding = true
+    past.withLock { $0.isDraining = true }
     ServerSignals.notify("STOPPING=1", events)
     events.log(.notice, "draining", ["timeout": "\(drainTimeout)"])
     let timer = loop.makeTimer { [server, events] in

@@ -8,10 +8,11 @@ package enum ServerSignals {
   /// Serves until SIGTERM, SIGQUIT or SIGINT. SIGHUP reloads, SIGUSR1 reopens the logs, SIGUSR2 upgrades. Blocking, on the main
   /// thread.
   /// - Parameters:
-  ///   - reload: reads the configuration again; `nil` when it is not valid (the mistakes have been printed).
+  ///   - reload: reads the configuration again; the mistakes of one that is not valid have been printed.
   ///   - ready: prints a line when connections are accepted; called once for each listener.
   package static func serve(
-    _ configuration: Configuration, events: EventLog, reload: @escaping @Sendable () -> Configuration?,
+    _ configuration: Configuration, events: EventLog,
+    reload: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>,
     ready: (String) -> Void
   ) throws(ServerError) {
     let main: EventLoop
@@ -28,12 +29,17 @@ package enum ServerSignals {
       }
     }
     let server = try Server(configuration, events: events)
-    run = ServerRun(server, loop: main, read: reload)
+    let made = ServerRun(server, loop: main, read: reload)
+    run = made
+    let admin = try AdminServer(configuration, server.services, actions: AdminGate(made))
+    made.admin.withLock { $0 = admin }
     let ending = try watch(main, [SIGTERM, SIGINT]) { signal in run?.end(signal: signal) }
     // Called only after the signals are watched, because a program that waits for this line may send a signal at once.
     for url in server.urls { ready("Ready: \(url)") }
     notify("READY=1", events)
     main.runUntilStopped()
+    admin.stop()
+    made.admin.withLock { $0 = nil }
     server.stop()
     early.close()
     ending.close()

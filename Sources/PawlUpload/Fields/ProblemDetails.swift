@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 
 /// The body of a refusal, in a form that programs can read (RFC 9457).
@@ -22,24 +23,14 @@ struct ProblemDetails {
 
   /// The problem as JSON.
   var body: [UInt8] {
-    var members = ["\"type\":\(Self.quoted(kind.rawValue))", "\"title\":\(Self.quoted(title.text))"]
-    members.append("\"status\":\(status)")
-    if let detail { members.append("\"detail\":\(Self.quoted(detail.text))") }
-    for (name, value) in numbers { members.append("\(Self.quoted(name)):\(value)") }
-    return Array("{\(members.joined(separator: ","))}\n".utf8)
-  }
-
-  /// Returns a JSON string (RFC 8259 §7).
-  private static func quoted(_ text: String) -> String {
-    var output = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": output += "\\\""
-      case "\\": output += "\\\\"
-      case "\u{0}"..<"\u{20}": output += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: output.unicodeScalars.append(scalar)
-      }
+    var json = JSONWriter()
+    json.object {
+      $0.member("type", kind.rawValue)
+      $0.member("title", title.text)
+      $0.member("status", status)
+      if let detail { $0.member("detail", detail.text) }
+      for (name, value) in numbers { $0.member(name, value) }
     }
-    return output + "\""
+    return json.line
   }
 }

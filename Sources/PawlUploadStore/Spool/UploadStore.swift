@@ -102,6 +102,12 @@ package final class UploadStore: Sendable {
   /// Bytes of the records of uploads (``UploadRecord``).
   package var recordBytes: UInt64 { core.budget.kept }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }
+  /// Bytes that uploads leave free on the file system.
+  package var minFree: UInt64 { core.budget.disk.minFree }
+  /// Bytes free on the file system at the last check; `nil`: not checked yet.
+  package var freeBytes: UInt64? { core.budget.disk.free }
+  /// Whether an upload of this size could begin.
+  package func hasRoom(for bytes: UInt64) -> Bool { core.budget.disk.shortfall(bytes) == 0 }
 
   /// Returns the upload; `nil`: there is none, or it has expired.
   package func find(_ id: UploadID) -> SpooledUpload? { core.findLiving(id) }

@@ -1,5 +1,5 @@
 import PawlHTTP
-import PawlLoop
+package import PawlLoop
 
 /// The news that a node of an upstream has stopped working, or works again.
 package struct NodeNews: Hashable, Sendable {
@@ -40,6 +40,9 @@ extension Upstream {
     withRotation { $0.mayStandIn(other, for: node, at: now) }
   }
 
+  /// The state of each node, in the order of their URLs.
+  package func nodeStates(at now: Monotonic) -> [NodeState] { withRotation { $0.states(at: now) } }
+
   // MARK: - Reports
 
   /// Reports that no connection was made, or no response came in time.
@@ -69,7 +72,7 @@ extension Upstream {
   }
 
   /// Reports the result of a health check; `failure` is the reason if it failed.
-  func checked(_ node: Int, failure: String?) {
+  package func checked(_ node: Int, failure: String?) {
     tell(withRotation { $0.checked(node, passed: failure == nil) }, of: node) { failure ?? "its checks pass" }
   }
 }

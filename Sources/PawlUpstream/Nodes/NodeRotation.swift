@@ -1,6 +1,12 @@
 package import PawlHTTP
 package import PawlLoop
 
+/// What the operator is told of a node: it works, rests after a failure, or fails its health checks.
+package enum NodeState: String, Hashable, Sendable {
+  case works, rests
+  case failsChecks = "fails-checks"
+}
+
 /// Decides in which order the nodes of an upstream are tried: first those that work, in the order of the balance; then the backups;
 /// last the resting nodes. Pure; shared by all loops under one lock.
 package struct NodeRotation: Hashable, Sendable {
@@ -71,6 +77,17 @@ package struct NodeRotation: Hashable, Sendable {
     case .none: areBackups[node] ? .backup : .works
     case .failsChecks: areBackups[node] ? .backupFailsChecks : .failsChecks
     case .until: .rests
+    }
+  }
+
+  /// Returns the state of each node, in the order of their URLs.
+  package func states(at now: Monotonic) -> [NodeState] {
+    health.map { health in
+      switch health.rest(at: now) {
+      case .none: .works
+      case .failsChecks: .failsChecks
+      case .until: .rests
+      }
     }
   }
 

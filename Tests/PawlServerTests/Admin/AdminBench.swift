@@ -1,3 +1,4 @@
+import PawlBase
 import PawlConfig
 import PawlLoop
 import PawlObserve
@@ -15,6 +16,19 @@ final class AdminBench: AdminActions, @unchecked Sendable {
   let shared: SharedServices
   private var made: AdminServer?
   private let log = TestLock<[String]>([])
+  let configuration: PawlConfig.Configuration
+  /// What ``picture()`` returns.
+  var shown: ServerPicture
+  var outcome = ReloadOutcome(isApplied: true)
+  var whyNoUpgrade: String?
+  /// What the interface had the process do.
+  let done = TestLock<[String]>([])
+
+  func picture() -> ServerPicture { shown }
+  func reload(_ then: @escaping @Sendable (ReloadOutcome) -> Void) { then(outcome) }
+  func end(isNow: Bool) { done.withLock { $0.append(isNow ? "end now" : "end") } }
+  func upgrade(_ then: @escaping @Sendable (String?) -> Void) { then(whyNoUpgrade) }
+  func reopenLogs() { done.withLock { $0.append("reopen") } }
 
   init(_ lines: String = "") throws {
     let (folder, log) = (try TemporaryFolder(), log)
@@ -29,6 +43,9 @@ final class AdminBench: AdminActions, @unchecked Sendable {
         \(lines)
         """
     }
+    self.configuration = configuration
+    shown = ServerPicture(configuration: configuration, startedAt: 1_700_000_000)
+    shown.urls = ["http://127.0.0.1:80"]
     made = try AdminServer(configuration, shared, actions: self)
   }
 

@@ -15,7 +15,10 @@ import Testing
   }
 
   private func run(_ read: @escaping @Sendable () -> Configuration?) -> ServerRun {
-    ServerRun(pawl.server, loop: main, read: read)
+    ServerRun(pawl.server, loop: main) {
+      read().map { .success($0) }
+        ?? .failure(InvalidConfiguration(issues: [PawlConfig.Issue(at: .file(path: "/f", line: 2), "no")]))
+    }
   }
 
   @Test("a reload says whether the new configuration is in use")
@@ -29,14 +32,18 @@ import Testing
     run.reload { outcome in outcomes.withLock { $0.append(outcome.isApplied) } }
     main.turn { outcomes.withLock { $0.count < 2 } }
     #expect(outcomes.withLock { $0 } == [true, false])
+    #expect(run.history.generation == 2)
+    #expect(run.history.lastReload?.outcome == ReloadOutcome(isApplied: false, mistakes: ["/f:2: no"]))
     #expect(pawl.stop() == [])
   }
 
   @Test("the end is a drain, after which the main loop stops")
   func end() throws {
     let run = run { nil }
+    #expect(!run.history.isDraining)
     run.end()
     main.runUntilStopped()
+    #expect(run.history.isDraining)
     #expect(pawl.events("draining") == ["notice draining timeout=\"30.0 seconds\""])
     #expect(pawl.stop() == [])
   }

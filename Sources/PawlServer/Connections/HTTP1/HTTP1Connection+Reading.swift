@@ -167,7 +167,7 @@ extension HTTP1Connection {
     let request = connections.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
     if framing != .none { setDeadline(after: request.route.minRate.window) }
-    let exchange = connections.dispatch.makeExchange(for: request, channel: self)
+    let exchange = connections.makeExchange(for: request, channel: self, on: listener)
     self.exchange = exchange
     exchange.start()
     if framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }

@@ -120,7 +120,7 @@ final class HTTP2Stream {
     }
     let request = loop.makeRequest(head, facts: connection.facts, began: began)
     self.request = request
-    let exchange = loop.dispatch.makeExchange(for: request, channel: self)
+    let exchange = loop.makeExchange(for: request, channel: self, on: connection.listener)
     self.exchange = exchange
     exchange.start()
     passContent()

@@ -1,0 +1,81 @@
+import ArgumentParser
+import CLinux
+import PawlConfig
+import PawlLoop
+
+/// The running server that a command is for.
+struct ServerSelection: ParsableArguments {
+  /// The file that is used where the command line names none.
+  static let usualFile = "/etc/pawl/pawl.ini"
+
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp("The server of this configuration (default \(usualFile), if it is there).", valueName: "file"))
+  var config: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The server of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"))
+  var state: String?
+
+  func validate() throws {
+    if config != nil, state != nil { throw ValidationError("--config and --state exclude each other.") }
+  }
+
+  /// The configuration file; `nil`: the server runs without one, or its file is unknown.
+  var file: String? { config ?? (state == nil && access(Self.usualFile, R_OK) == 0 ? Self.usualFile : nil) }
+
+  /// What the server is named in messages.
+  var name: String { file ?? directory }
+  private var directory: String { state ?? Surroundings.system.defaultStateDirectory }
+
+  /// Returns the way to the server. The file may have mistakes elsewhere: a server that runs with its former content is found.
+  func client() throws(RunFailure) -> AdminClient {
+    let settings: AdminSettings
+    if let file {
+      do throws(InvalidConfiguration) {
+        settings = try ConfigurationLoader.admin(path: file, surroundings: .system)
+      } catch { throw RunFailure(.configuration, "\(error.issues.first?.description ?? file)") }
+    } else {
+      settings = AdminSettings(stateDirectory: directory)
+    }
+    let reachable = settings.listen.filter { $0.isUnix || settings.tls == nil }
+    guard let chosen = reachable.first(where: \.isUnix) ?? reachable.first else {
+      let why = settings.listen.isEmpty ? "[admin] listen is off" : "[admin] has TLS addresses only, which curl can ask"
+      throw RunFailure(.unavailable, "\(name): \(why)")
+    }
+    guard let address = SocketAddress.parse(chosen.description) else {
+      throw RunFailure(
+        .unavailable, "\(chosen) is not an address, or its path is longer than \(SocketAddress.maxUnixPath) bytes")
+    }
+    return AdminClient(address: address, token: settings.token?.text)
+  }
+
+  /// Asks the server, or does `otherwise` when none runs.
+  func ask(
+    _ method: String, _ target: String, _ content: String? = nil, seconds: Int = AdminClient.usualSeconds,
+    otherwise: () throws(RunFailure) -> Void = {}
+  ) throws(RunFailure) -> AdminAnswer {
+    let client = try client()
+    do throws(AdminFailure) {
+      return try client.ask(method, target, content, seconds: seconds)
+    } catch {
+      switch error {
+      case .notRunning(let why):
+        try otherwise()
+        throw RunFailure(.unavailable, "no server is running for \(name) (\(why))")
+      case .failed(let why): throw RunFailure(.unavailable, why)
+      }
+    }
+  }
+
+  /// Asks, and ends the program when the answer is an error.
+  func need(
+    _ method: String, _ target: String, _ content: String? = nil, seconds: Int = AdminClient.usualSeconds,
+    otherwise: () throws(RunFailure) -> Void = {}
+  ) throws(RunFailure) -> AdminAnswer {
+    let answer = try ask(method, target, content, seconds: seconds, otherwise: otherwise)
+    guard (200..<300).contains(answer.status) else { throw RunFailure(.failure, answer.problem) }
+    return answer
+  }
+}

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlCertificates
 import PawlConfig
 import PawlHTTP
@@ -15,11 +16,17 @@ final class AdminLoop {
   private(set) lazy var connections = LoopConnections(downloads, admission: admission, dispatch: self)
   private(set) lazy var logLevel = AdminLogLevel(services.events, loop: services.loop)
   private var listeners: [ListenAddress: ListenerOnLoop] = [:]
+  /// The addresses of ``listeners``, for other threads.
+  private let bound: Locked<[ListenAddress: SocketAddress]>
+  /// The addresses that the process before this one has, and that are tried again.
+  private var awaited: Set<ListenAddress> = []
+  private var watched: Certificates?
 
   init(
-    _ settings: AdminSettings, loop: EventLoop, shared: SharedServices, actions: any AdminActions
+    _ settings: AdminSettings, loop: EventLoop, shared: SharedServices, actions: any AdminActions,
+    bound: Locked<[ListenAddress: SocketAddress]>
   ) {
-    self.actions = actions
+    (self.actions, self.bound) = (actions, bound)
     guardian = AdminGuard(settings)
     services = LoopServices(loop: loop, shared: shared, router: Self.router)
     services.accessLog = nil
@@ -56,7 +63,31 @@ final class AdminLoop {
       listener.onTrouble = { [unowned self] in services.shared.failures.noteAccept("\($0)") }
       listeners[address] = entry
       try listener.start()
-      return listener.boundAddress
+      let actual = listener.boundAddress
+      bound.withLock { $0[address] = actual }
+      return actual
+    }
+  }
+
+  /// Listens on an address as soon as the process before this one has left it.
+  func listenLater(on address: ListenAddress, _ settings: AdminSettings, certificates: ListenerCertificates?) {
+    awaited.insert(address)
+    services.perform(after: AdminServer.retryPause) { [unowned self] in
+      guard !services.isEnding, awaited.remove(address) != nil, listeners[address] == nil else { return }
+      if case .failure = listen(on: address, settings, certificates: certificates) {
+        listenLater(on: address, settings, certificates: certificates)
+      }
+    }
+  }
+
+  /// Looks at the files of the certificates at intervals, in the pool.
+  func watch(_ certificates: Certificates) {
+    watched = certificates
+    services.perform(after: Certificates.interval) { [unowned self] in
+      services.pool.run({ certificates.look() }, then: services.loop) { [unowned self] in
+        guard !services.isEnding, watched === certificates else { return }
+        watch(certificates)
+      }
     }
   }
 
@@ -81,21 +112,24 @@ final class AdminLoop {
 
   // MARK: - Changing and ending
 
-  /// Takes the log level of the configuration, the new token and hosts, and closes the listeners that the new settings do not have.
-  func take(_ settings: AdminSettings, _ level: LogLevel) {
+  /// Takes the log level of the configuration, the new token and hosts, and closes the other listeners than those that are kept.
+  func take(_ settings: AdminSettings, _ level: LogLevel, keeping kept: [ListenAddress]) {
     guardian = AdminGuard(settings)
     logLevel.forget()
     services.events.level = level
-    for (address, entry) in listeners where !settings.listen.contains(address) {
-      entry.close()
-      listeners[address] = nil
-    }
+    close { !kept.contains($0) }
   }
 
   /// Stops listening, and leaves running requests alone.
-  func closeListeners() {
-    for entry in listeners.values { entry.close() }
-    listeners = [:]
+  func closeListeners() { close { _ in true } }
+
+  private func close(where isUnwanted: (ListenAddress) -> Bool) {
+    awaited = awaited.filter { !isUnwanted($0) }
+    for (address, entry) in listeners where isUnwanted(address) {
+      entry.close()
+      listeners[address] = nil
+      bound.withLock { $0[address] = nil }
+    }
   }
 
   /// Ends everything, before the loop stops.

@@ -25,25 +25,43 @@ final class AdminServer: Sendable {
   private let services: SharedServices
   private let certificates = Locked<Certificates?>(nil)
   private let bound = Locked<[ListenAddress: SocketAddress]>([:])
+  /// What the sockets were made with; if it changes, they are made anew.
+  private let made = Locked(Make(tls: nil, mode: FileMode(0)))
+
+  private struct Make: Equatable {
+    var tls: String?
+    var mode: FileMode
+  }
+
+  /// What becomes of an address that cannot be had.
+  private enum Attempt {
+    /// The process starts: an address that is written in the configuration is an error. A successor waits for those that the
+    /// process before it has.
+    case start(isSuccessor: Bool)
+    /// It is logged, and left out.
+    case reload
+  }
 
   /// Starts the thread, and listens.
+  /// - Parameter isSuccessor: whether the process takes over from another one, which has the addresses until it ends.
   /// - Throws: ``ServerError/address(_:_:)`` for an address that is written in the configuration. If the default socket cannot be
   ///   made, that is logged only, since everything else works without it.
   init(
-    _ configuration: PawlConfig.Configuration, _ services: SharedServices, actions: any AdminActions
+    _ configuration: PawlConfig.Configuration, _ services: SharedServices, actions: any AdminActions,
+    isSuccessor: Bool = false
   ) throws(ServerError) {
     self.services = services
     do throws(LoopError) {
       (loop, thread) = try EventLoop.startThread(index: -2, name: Self.threadName, clock: services.clock)
     } catch { throw .system("cannot start the loop of [admin]: \(error)") }
-    let (loop, settings) = (loop, configuration.admin)
+    let (loop, settings, bound) = (loop, configuration.admin, bound)
     guard
       let admin = loop.answer({ () -> LoopBound<AdminLoop> in
-        LoopBound(AdminLoop(settings, loop: loop, shared: services, actions: actions), on: loop)
+        LoopBound(AdminLoop(settings, loop: loop, shared: services, actions: actions, bound: bound), on: loop)
       })
     else { throw .system("the loop of [admin] ended") }
     self.admin = admin
-    do throws(ServerError) { try listen(configuration) } catch {
+    do throws(ServerError) { try listen(configuration, .start(isSuccessor: isSuccessor)) } catch {
       stop()
       throw error
     }
@@ -52,22 +70,24 @@ final class AdminServer: Sendable {
   /// The addresses that are listened on.
   var addresses: [SocketAddress] { bound.withLock { Array($0.values) } }
 
-  private func listen(_ configuration: PawlConfig.Configuration) throws(ServerError) {
+  private func listen(_ configuration: PawlConfig.Configuration, _ attempt: Attempt) throws(ServerError) {
     let settings = configuration.admin
     let certificates = try readCertificates(configuration)
+    made.withLock { $0 = Make(tls: settings.tls, mode: settings.mode) }
+    let isDefault = configuration.place(of: "listen", in: "admin") == .builtIn
+    if isDefault { makeDirectory(configuration.process.stateDirectory) }
     for address in settings.listen where bound.withLock({ $0[address] }) == nil {
-      let isDefault = configuration.place(of: "listen", in: "admin") == .builtIn
-      if isDefault { makeDirectory(configuration.process.stateDirectory) }
       let result = loop.answer { [admin] in
         admin.get().listen(on: address, settings, certificates: certificates)
       }
-      switch result {
-      case .success(let actual)?: bound.withLock { $0[address] = actual }
-      case .failure(let error)? where isDefault:
+      guard case .failure(let error) = result ?? .failure(.system(call: "listen", code: ECANCELED)) else { continue }
+      switch (attempt, error) {
+      case (.start(isSuccessor: true), .addressInUse):
+        loop.run { [admin] in admin.get().listenLater(on: address, settings, certificates: certificates) }
+      case (.start, _) where !isDefault: throw .address(address.description, error.description)
+      default:
         services.events.log(
           .warning, "admin-not-listening", ["address": address.description, "why": error.description])
-      case .failure(let error)?: throw .address(address.description, error.description)
-      case nil: throw .address(address.description, "the loop ended")
       }
     }
   }
@@ -79,9 +99,14 @@ final class AdminServer: Sendable {
     (listener.tls, listener.http2) = ([name], false)
     var only = configuration
     only.listeners = [listener]
+    if let known = certificates.withLock({ $0 }), made.withLock({ $0.tls }) != nil {
+      known.reload(only)
+      return known.of(listener)
+    }
     do throws(TLSProblem) {
       let made = try Certificates(only, events: services.events, clock: services.clock)
       certificates.withLock { $0 = made }
+      loop.run { [admin] in admin.get().watch(made) }
       return made.of(listener)
     } catch { throw .certificates("[admin] \(error)") }
   }
@@ -99,9 +124,10 @@ final class AdminServer: Sendable {
   func reload(_ configuration: PawlConfig.Configuration) {
     let settings = configuration.admin
     let level = LogLevel(configuration.process.logLevel.rawValue) ?? .info
-    loop.run { [admin] in admin.get().take(settings, level) }
-    bound.withLock { bound in bound = bound.filter { settings.listen.contains($0.key) } }
-    do throws(ServerError) { try listen(configuration) } catch {
+    let isSame = made.withLock { $0 == Make(tls: settings.tls, mode: settings.mode) }
+    let kept = isSame ? settings.listen : []
+    _ = loop.answer { [admin] in admin.get().take(settings, level, keeping: kept) }
+    do throws(ServerError) { try listen(configuration, .reload) } catch {
       services.events.log(.error, "admin-not-listening", ["address": "-", "why": error.description])
     }
   }
@@ -111,7 +137,6 @@ final class AdminServer: Sendable {
   /// Stops listening, so that a successor can have the addresses. Running requests go on.
   func closeListeners() {
     loop.run { [admin] in admin.get().closeListeners() }
-    bound.withLock { $0 = [:] }
   }
 
   /// Cuts running requests, and ends the thread. Blocking.

@@ -14,7 +14,7 @@ final class AdminBench: AdminActions, @unchecked Sendable {
 
   let folder: TemporaryFolder
   let shared: SharedServices
-  private var made: AdminServer?
+  private(set) var server: AdminServer?
   private let log = TestLock<[String]>([])
   let configuration: PawlConfig.Configuration
   /// What ``picture()`` returns.
@@ -46,19 +46,19 @@ final class AdminBench: AdminActions, @unchecked Sendable {
     self.configuration = configuration
     shown = ServerPicture(configuration: configuration, startedAt: 1_700_000_000)
     shown.urls = ["http://127.0.0.1:80"]
-    made = try AdminServer(configuration, shared, actions: self)
+    server = try AdminServer(configuration, shared, actions: self)
   }
 
   deinit { stop() }
 
-  var port: UInt16 { made?.addresses.first { !$0.isUnix }?.port ?? 0 }
+  var port: UInt16 { server?.addresses.first { !$0.isUnix }?.port ?? 0 }
   var events: [String] {
     shared.events.flush()
     return log.withLock { $0 }
   }
 
   func stop() {
-    guard let server = take(&made) else { return }
+    guard let server = take(&server) else { return }
     server.stop()
     shared.stop()
   }

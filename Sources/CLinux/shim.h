@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/sockios.h>
 #include <malloc.h>
@@ -15,7 +16,9 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +28,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -124,3 +128,39 @@ static inline ssize_t pawl_send_descriptor(int fd, int passed) {
 /// The type of a local socket for whole messages, not inherited by child processes.
 static const int pawl_datagramSocket = SOCK_DGRAM | SOCK_CLOEXEC;
 static const int pawl_MSG_DONTWAIT = MSG_DONTWAIT;
+/// Keeps the process from getting privileges by a program that it starts, and other processes of the same user from reading its
+/// memory, which holds private keys. Swift does not import `prctl(2)`, which is variadic.
+static inline int pawl_give_up_privileges(void) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+/// Starts a program with these descriptors as `first` and the numbers after it, and none but those and 0 to 2. All signals have their
+/// default effect again. Returns 0 or an error number.
+static inline int pawl_spawn(
+    pid_t *pid, const char *program, char *const arguments[], char *const environment[], const int *descriptors, int count,
+    int first) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  int code = posix_spawn_file_actions_init(&actions);
+  if (code != 0) return code;
+  code = posix_spawnattr_init(&attributes);
+  if (code != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+  }
+  sigemptyset(&none);
+  sigfillset(&all);
+  code = posix_spawnattr_setsigmask(&attributes, &none);
+  if (code == 0) code = posix_spawnattr_setsigdefault(&attributes, &all);
+  if (code == 0) code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  for (int index = 0; code == 0 && index < count; index++)
+    code = posix_spawn_file_actions_adddup2(&actions, descriptors[index], first + index);
+  if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, first + count);
+  if (code == 0) code = posix_spawnp(pid, program, &actions, &attributes, arguments, environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}
+/// Returns the entry of the environment with this number; NULL after the last one.
+static inline const char *pawl_environment(long index) { return environ[index]; }

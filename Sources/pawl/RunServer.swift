@@ -12,7 +12,8 @@ import PawlServer
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
   let events = try eventLog(configuration.process)
   do throws(ServerError) {
-    try ServerSignals.serve(configuration, events: events, reload: { source.reread() }, ready: printLine)
+    try ServerSignals.serve(
+      configuration, arguments: CommandLine.arguments, events: events, reload: { source.reread() }, ready: printLine)
   } catch { throw RunFailure(error) }
 }
 
@@ -65,7 +66,7 @@ extension RunFailure {
   fileprivate init(_ error: ServerError) {
     switch error {
     case .address, .storage: self.init(.unavailable, error.description)
-    case .certificates: self.init(.configuration, error.description)
+    case .certificates, .account: self.init(.configuration, error.description)
     case .log, .system: self.init(.failure, error.description)
     }
   }

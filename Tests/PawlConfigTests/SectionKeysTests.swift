@@ -28,7 +28,9 @@ import Testing
       (
         "pawl",
         [
-          "state-dir = /var/lib/pawl", "workers = auto", "drain-timeout = 30s", "log-level = info",
+          "state-dir = /var/lib/pawl", "workers = auto", "user = none", "group = none", "drain-timeout = 10s",
+          "upgrade-timeout = 1h",
+          "log-level = info",
           "log = stderr", "access-log = stdout",
           "access-log-format = combined", "access-log-sample = 1", "syslog-format = rfc5424",
           "syslog-facility = daemon",
@@ -38,7 +40,8 @@ import Testing
       (
         "listen:default",
         [
-          "address = 127.0.0.1:8080", "tls = none", "http2 = on", "max-streams = 128", "max-window = 16M",
+          "address = 127.0.0.1:8080", "unix-mode = umask", "tls = none", "http2 = on", "max-streams = 128",
+          "max-window = 16M",
           "proxy-protocol = off", "header-timeout = 15s",
           "keepalive-timeout = 60s", "send-timeout = 60s", "max-header = 32K", "max-header-fields = 128",
           "health-path = none",

@@ -1,3 +1,4 @@
+import CLinux
 import PawlBase
 import PawlDisk
 import PawlLoop
@@ -89,6 +90,17 @@ class BodyCore: @unchecked Sendable {
   }
   /// The number of bodies in memory.
   let bodyCount = AtomicWord(0)
+  /// 1 once the directory belongs to another process (``CacheStore/handOver()``). From then on nothing is written, made, cut or
+  /// removed in it; what is open is still read.
+  let handedOver = AtomicWord(0)
+  var isHandedOver: Bool { handedOver.load() != 0 }
+
+  /// Waits until the writes into body files that began before the hand-over have ended. Blocking.
+  func awaitWrites() {
+    for body in live.withLock({ $0.values.compactMap(\.body) }) {
+      while body.state.withLock({ $0.writing > 0 }) { usleep(200) }
+    }
+  }
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 

@@ -14,7 +14,8 @@ enum BodyFile {
 
   /// Makes a new file. The caller has to close the descriptor.
   static func create(_ id: ObjectID, _ core: BodyCore) throws(StoreError) -> CInt {
-    try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
+    if core.isHandedOver { throw .dropped }
+    return try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
   }
 
   /// Opens the file of a body again after it was closed because the body was idle. Returns `nil`, and logs the error, if that
@@ -45,6 +46,7 @@ enum BodyFile {
 
   /// Unlinks the file on this thread. Blocking.
   static func unlink(_ id: ObjectID, _ core: BodyCore) {
+    if core.isHandedOver { return }
     do throws(StoreError) {
       try Files.unlink(core.path(of: id))
     } catch {

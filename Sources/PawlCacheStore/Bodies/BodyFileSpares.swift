@@ -87,6 +87,7 @@ extension BodyCore {
   /// Makes a body like ``makeBody(expected:total:)`` if that takes neither disk I/O nor an eviction; else returns `nil`. Never
   /// blocks.
   func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    if isHandedOver { return nil }
     if let body = makeGathered(expected: expected, total: total) { return body }
     // Beyond the limit, another file would have to be closed first.
     guard openBodies.hasRoom else { return nil }
@@ -106,6 +107,7 @@ extension BodyCore {
   /// Reserves disk space and makes a new body, which is gathered in memory or gets a file. Returns `nil`, and logs why, if that
   /// fails. Blocking.
   func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    if isHandedOver { return nil }
     let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
     guard makeRoom(room) else {

@@ -58,7 +58,7 @@ extension StoredBody {
   }
 
   private func lookIntoPack(_ moment: UInt64?) -> Bool {
-    if state.withLock({ $0.verified.isEmpty }) { return true }
+    if core.isHandedOver || state.withLock({ $0.verified.isEmpty }) { return true }
     if case .changed = lookIntoPack() {
       core.events.log(.warning, "body-file-changed", ["body": id.hex])
       return false
@@ -79,7 +79,8 @@ extension StoredBody {
       guard state.descriptor === descriptor else { return nil }
       // A write that ran during the check also changes the file.
       let isQuiet = state.writing == 0 && look.writes == state.writes
-      let isSame = !isQuiet || state.stamp == nil || state.stamp == stamp
+      // After a hand-over another pawl writes what is missing into the same file.
+      let isSame = core.isHandedOver || !isQuiet || state.stamp == nil || state.stamp == stamp
       let extent = min(look.extent, state.held.intervals.last?.upperBound ?? 0)
       let size = max(state.stamp?.size ?? 0, extent)
       if isQuiet { state.stamp = stamp }

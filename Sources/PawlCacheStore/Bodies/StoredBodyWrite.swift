@@ -69,8 +69,10 @@ extension StoredBody {
       guard state.window?.append(bytes, at: range.lowerBound) == true else { throw .full }
       return .streamed
     }
-    guard let descriptor = state.descriptor else { return .needsFile }
     let missing = state.missing(in: range)
+    // The file belongs to another process. The caller streams the rest through memory, as when the disk is full.
+    if core.isHandedOver, !missing.isEmpty { throw .full }
+    guard let descriptor = state.descriptor else { return .needsFile }
     // Nothing is written here into a pack, because other objects are in the same file.
     if descriptor.pack != nil, !missing.isEmpty { throw .dropped }
     let (lost, gaps) = state.lost.isEmpty ? ([], missing) : state.lost.split(missing)

@@ -68,6 +68,16 @@ package final class CacheStore: @unchecked Sendable {
 
   deinit { close() }
 
+  /// Gives the directory to another process, while downloads go on here. Everything written is made durable and recorded, then the
+  /// directory is unlocked. From then on this object writes, makes, cuts and removes nothing in it: fills stream what is missing
+  /// through memory, as when the disk is full, and readers read on from files that they have open. The other process may remove
+  /// these files, which does not disturb the readers. Blocking; on no loop.
+  package func handOver() {
+    core.handedOver.store(1)
+    core.awaitWrites()
+    core.emptying.withLock { _ in close() }
+  }
+
   /// Makes everything durable and closes the catalogue. Blocking. No write, publish or load may follow.
   package func close() {
     let isFirst = isClosed.withLock { isClosed in

@@ -35,7 +35,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
     dropForms(of: body)
   }
 
-  override func makeRoom(_ bytes: UInt64) -> Bool { reserveEvicting(bytes) }
+  override func makeRoom(_ bytes: UInt64) -> Bool { !isHandedOver && reserveEvicting(bytes) }
 
   // MARK: - Other bodies of a record
 

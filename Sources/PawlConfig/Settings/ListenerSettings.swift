@@ -2,6 +2,8 @@
 package struct ListenerSettings: Hashable, Sendable {
   package var name: String
   package var addresses: [ListenAddress] = [.internet(host: "127.0.0.1", port: 8080)]
+  /// The permissions of the files of unix sockets; `nil`: what the umask leaves.
+  package var unixMode: UInt32?
   /// Names of `[tls:NAME]` sections, the default one first. An empty list means no TLS.
   package var tls = [String]()
   /// Whether clients may use HTTP/2: negotiated by ALPN over TLS, with prior knowledge in clear.
@@ -29,6 +31,7 @@ package struct ListenerSettings: Hashable, Sendable {
   static var keys: [Key<ListenerSettings>] {
     [
       .list("address", \.addresses, .listenAddress, empty: nil, commas: true),
+      .scalar("unix-mode", \.unixMode, .optional(.fileMode, word: "umask")),
       .list("tls", \.tls, .name, empty: "none", commas: true),
       .scalar("http2", \.http2, .boolean),
       .scalar("max-streams", \.maxStreams, .count(1...10_000)),

@@ -23,8 +23,14 @@ package struct ProcessSettings: Hashable, Sendable {
   package var stateDirectory: String
   /// The number of event loops; `nil`: one for each core.
   package var workers: Int?
-  /// How long running transfers may go on after SIGTERM.
-  package var drainTimeout = Duration.seconds(30)
+  /// The user and the group that pawl becomes once its addresses are bound; `nil`: it stays who it is, or takes the user's group.
+  package var user: String?
+  package var group: String?
+  /// How long running transfers may go on after SIGTERM. A client that goes on by itself is better served by the next process, and
+  /// new clients are refused as long as the drain takes (Config/behaviour.md, "Restart").
+  package var drainTimeout = Duration.seconds(10)
+  /// How long running transfers may go on in the old process after an upgrade. Long, because no client waits for their end.
+  package var upgradeTimeout = Duration.seconds(3600)
   package var logLevel = LogLevel.info
   /// Where events go.
   package var log = LogTarget.standardError
@@ -45,7 +51,10 @@ package struct ProcessSettings: Hashable, Sendable {
     [
       .scalar("state-dir", \.stateDirectory, .path),
       .scalar("workers", \.workers, .optional(.count(1...1024), word: "auto")),
+      .scalar("user", \.user, .optional(.account, word: "none")),
+      .scalar("group", \.group, .optional(.account, word: "none")),
       .scalar("drain-timeout", \.drainTimeout, .time),
+      .scalar("upgrade-timeout", \.upgradeTimeout, .time),
       .scalar("log-level", \.logLevel, .choice()),
       .scalar("log", \.log, .logTarget(canBeOff: false)),
       .scalar("access-log", \.accessLog, .logTarget(canBeOff: true)),

@@ -3,12 +3,15 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// A literal address without brackets. With port 0 the system picks a port.
   case internet(host: String, port: UInt16)
   case unix(path: String)
+  /// A socket that the service manager passes to pawl, by its name or its number.
+  case inherited(name: String)
 
-  /// `127.0.0.1:8080`, `[::1]:8080` or `unix:PATH`.
+  /// `127.0.0.1:8080`, `[::1]:8080`, `unix:PATH` or `systemd:NAME`.
   package var description: String {
     switch self {
     case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .unix(let path): "unix:\(path)"
+    case .inherited(let name): "systemd:\(name)"
     }
   }
 
@@ -27,6 +30,14 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
       let path = text.dropFirst("unix:".count)
       guard !path.isEmpty else { return nil }
       self = .unix(path: FilePath.resolve(String(path), from: directory))
+      return
+    }
+    if text.hasPrefix("systemd:") {
+      let name = text.dropFirst("systemd:".count)
+      // The names that systemd allows (`fdname_is_valid`): printable ASCII without a colon, at most 255 characters.
+      guard (1...255).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x3a })
+      else { return nil }
+      self = .inherited(name: String(name))
       return
     }
     guard let colon = text.lastIndex(of: ":"), let port = Quantity.number(text[text.index(after: colon)...]),

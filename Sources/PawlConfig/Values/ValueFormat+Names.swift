@@ -7,6 +7,14 @@ extension ValueFormat where Value == String {
     }
   }
 
+  /// The name of a user or a group. Whether it exists is found out when pawl starts.
+  static var account: ValueFormat {
+    ValueFormat("the name of a user or a group", show: { $0 }) { text in
+      let isName = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x3a && $0 != 0x2f }
+      return isName && !text.isEmpty && text.utf8.first != 0x2d && text.utf8.count <= 32 ? text : nil
+    }
+  }
+
   static var host: ValueFormat {
     ValueFormat(
       "a host name without scheme, port or wildcard", show: { $0 }, repaired: repairedHost
@@ -76,7 +84,7 @@ extension ValueFormat where Value == String {
 
 extension ValueFormat where Value == ListenAddress {
   static var listenAddress: ValueFormat {
-    let expected = "an address such as 127.0.0.1:8080, [::]:443 or unix:PATH"
+    let expected = "an address such as 127.0.0.1:8080, [::]:443, unix:PATH or systemd:NAME"
     return ValueFormat(expected, show: \.description) {
       (text: String, directory: String) throws(BadValue) -> ListenAddress in
       if let address = ListenAddress(text, directory: directory) {

@@ -38,7 +38,7 @@ package final class LoopThread: Sendable {
   private static func blockedSignals() -> sigset_t {
     var signals = sigset_t()
     sigfillset(&signals)
-    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGQUIT, SIGSYS] { sigdelset(&signals, fault) }
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&signals, fault) }
     return signals
   }
 }

@@ -28,11 +28,8 @@ func bindSocket(
   if let mode, address.isUnix, fchmod(raw, mode) != 0 { throw .system(call: "fchmod", code: pawl_errno()) }
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
-    probePeers(of: raw)
-    setSocketOption(raw, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
-    setSocketOption(raw, CInt(IPPROTO_TCP), TCP_DEFER_ACCEPT, acceptsSilentAfter)
+    setListenerOptions(raw, address)
     if sharing == .further { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
-    if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
   }
   var code = bindOnce(raw, address)
@@ -45,6 +42,14 @@ func bindSocket(
   // part of the connections.
   if sharing == .first, !address.isUnix { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
   return socket
+}
+
+/// Sets the options of a TCP listener that the accepted connections inherit. They may be set before or after the bind.
+func setListenerOptions(_ raw: CInt, _ address: SocketAddress) {
+  probePeers(of: raw)
+  setSocketOption(raw, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
+  setSocketOption(raw, CInt(IPPROTO_TCP), TCP_DEFER_ACCEPT, acceptsSilentAfter)
+  if address.staysOnMachine { sendUnpaced(raw) }
 }
 
 private func bindOnce(_ socket: CInt, _ address: SocketAddress) -> CInt {

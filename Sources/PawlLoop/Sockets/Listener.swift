@@ -13,6 +13,8 @@ package final class Listener {
 
   /// How long the listener pauses after descriptors or socket memory ran out. New clients wait in the backlog meanwhile.
   package static let pause: Duration = .milliseconds(100)
+  /// The most connections that wait in the kernel to be accepted (`listen(2)`).
+  package static let backlog: CInt = 1024
 
   /// Called for each new connection with its socket and the client's address. The function takes over the socket. The socket is
   /// non-blocking and inherits the options of the listener (for TCP `TCP_NODELAY` and keep-alive probes).
@@ -41,7 +43,8 @@ package final class Listener {
   ///   - sharing: whether each loop has a listener of its own on the same TCP address.
   ///   - mode: the permissions of a unix socket's file; `nil`: as the umask says.
   package init(
-    address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, mode: UInt32? = nil, backlog: CInt = 1024
+    address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, mode: UInt32? = nil,
+    backlog: CInt = Listener.backlog
   ) throws(LoopError) {
     let socket = try bindSocket(address, sharing: sharing, mode: mode)
     guard listen(socket.raw, backlog) == 0 else { throw bindError("listen", address, pawl_errno()) }
@@ -49,6 +52,14 @@ package final class Listener {
     ownedPath = UnixSocketPath(address)
     self.loop = loop
     descriptor = socket.release()
+    acceptOne = Listener.acceptSocket
+  }
+
+  /// Takes over a socket that listens already. The file of a unix socket stays when the listener is closed, because the program that
+  /// made the file uses it again.
+  package init(adopting socket: InheritedSocket, loop: EventLoop) {
+    if !socket.address.isUnix { setListenerOptions(socket.descriptor, socket.address) }
+    (boundAddress, descriptor, self.loop) = (socket.address, socket.descriptor, loop)
     acceptOne = Listener.acceptSocket
   }
 
@@ -84,6 +95,20 @@ package final class Listener {
     guard event_add(event, nil) == 0 else { throw .system(call: "event_add", code: pawl_errno()) }
   }
 
+  /// Stops to accept connections; they wait in the kernel until ``start()``, or until another process accepts them. On the loop.
+  package func pause() {
+    loop.preconditionOnLoop()
+    if let readEvent { event_del(readEvent) }
+    pauseTimer?.close()
+    pauseTimer = nil
+  }
+
+  /// Leaves the file of a unix socket behind at ``close()``, because another process listens on it. On the loop.
+  package func leavePath() { ownedPath = nil }
+
+  /// The descriptor, to pass it to another process; -1 when closed. The listener stays responsible for closing it.
+  package var passedDescriptor: CInt { descriptor }
+
   /// Stops listening. Removes the file of a unix socket if the file is still the one that this listener made. On the loop.
   package func close() {
     loop.preconditionOnLoop()
@@ -93,18 +118,38 @@ package final class Listener {
     _ = take(&onTrouble)
   }
 
+  /// Accepts the connections that wait, at most ``backlog`` of them. Called before ``close()``, because the kernel resets the
+  /// connections that a closed listener leaves behind. Connections whose client has sent nothing yet are not accepted
+  /// (`TCP_DEFER_ACCEPT`). On the loop.
+  package func acceptRest() {
+    loop.preconditionOnLoop()
+    var count = 0
+    while count < Listener.backlog, descriptor >= 0 {
+      switch acceptOne(descriptor) {
+      case .connection(let socket, let peer): admit(socket, peer)
+      case .none(let code) where [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM, EINVAL, EBADF].contains(code): return
+      case .none: break
+      }
+      count += 1
+    }
+  }
+
+  private func admit(_ socket: CInt, _ peer: SocketAddress) {
+    guard let onAccept else {
+      CLinux.close(socket)
+      return
+    }
+    if peer.staysOnMachine, !boundAddress.isLoopback { sendUnpaced(socket) }
+    onAccept(socket, peer)
+  }
+
   fileprivate func acceptWaiting() {
     var taken = 0
     while taken < pace.batch, descriptor >= 0 {
       switch acceptOne(descriptor) {
       case .connection(let socket, let peer):
         taken += 1
-        guard let onAccept else {
-          CLinux.close(socket)
-          continue
-        }
-        if peer.staysOnMachine, !boundAddress.isLoopback { sendUnpaced(socket) }
-        onAccept(socket, peer)
+        admit(socket, peer)
         if loop.isTurnOver { return }
       case .none(EAGAIN): return pace.foundNone(after: taken)
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)

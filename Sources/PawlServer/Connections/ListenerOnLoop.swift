@@ -22,11 +22,15 @@ final class ListenerOnLoop {
   let certificates: ListenerCertificates?
   @exclusivity(unchecked) private var parser: RequestParser
   private let listener: Listener
+  /// The address as the configuration has it.
+  let name: String
   private var parserUser: ObjectIdentifier?
   var earlyRead = EarlyRead()
 
-  init(_ listener: Listener, settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?) {
-    (self.listener, self.certificates) = (listener, certificates)
+  init(
+    _ listener: Listener, name: String = "", settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?
+  ) {
+    (self.listener, self.name, self.certificates) = (listener, name, certificates)
     self.settings = Settings(
       headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
       sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol,
@@ -62,7 +66,17 @@ final class ListenerOnLoop {
   /// Whether connections begin with something other than HTTP: the PROXY protocol or a TLS handshake.
   var opensFirst: Bool { settings.proxyProtocol || certificates != nil }
 
+  /// Accepts all connections that wait, before the listener is closed.
+  func acceptRest() { listener.acceptRest() }
+
   func close() { listener.close() }
+
+  // MARK: - A new binary takes over
+
+  func pause() { listener.pause() }
+  func resume() throws(LoopError) { try listener.start() }
+  func leavePath() { listener.leavePath() }
+  var descriptor: CInt { listener.passedDescriptor }
 }
 
 extension HTTP2Settings {

@@ -120,6 +120,9 @@ final class LoopConnections {
 
   // MARK: - Ending
 
+  /// How long a connection without a request may stay in a drain, so that a client that connected just before gets an answer.
+  static let drainGrace = Duration.seconds(1)
+
   /// Drains: each connection ends once its present requests are answered.
   func drain() {
     isDraining = true

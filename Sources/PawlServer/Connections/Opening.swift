@@ -202,7 +202,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  func drain() { close() }
+  /// Leaves the client a short time: it has connected before the end, and would take a closed connection as an error.
+  func drain() { setDeadline(after: LoopConnections.drainGrace) }
 
   func abandonAll(_ end: BodyEnd) { close() }
 

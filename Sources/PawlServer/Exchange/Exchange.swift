@@ -15,11 +15,15 @@ protocol Exchange: AnyObject {
   func clientLeft()
   /// Called when the socket has taken the complete response.
   func responseSent()
+  /// Called when the server begins to drain: ends what the client can go on with elsewhere. Does nothing for all else, which runs
+  /// to its end.
+  func endEarly()
 }
 
 extension Exchange {
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { true }
   func requestBodyEnded(_ trailers: Fields) {}
+  func endEarly() {}
 }
 
 /// The way by which an exchange answers, in every version of HTTP.

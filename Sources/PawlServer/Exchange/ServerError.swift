@@ -4,6 +4,8 @@ package enum ServerError: Error, CustomStringConvertible {
   case storage(String, String)
   case certificates(String)
   case log(String)
+  /// The `user` or `group` that pawl is to become.
+  case account(String)
   case system(String)
 
   package var description: String {
@@ -12,6 +14,7 @@ package enum ServerError: Error, CustomStringConvertible {
     case .storage(let path, let why): "cannot use \(path): \(why)"
     case .certificates(let why): "cannot speak TLS: \(why)"
     case .log(let why): why
+    case .account(let why): "[pawl] user, group: \(why)"
     case .system(let why): why
     }
   }

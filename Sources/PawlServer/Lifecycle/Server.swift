@@ -18,11 +18,15 @@ package final class Server: Sendable {
   let oversizedResponses = OversizedResponses([:])
   let certificates: Certificates
   let resolver = Resolver()
-  let parts: Locked<ServerParts>
   /// The settings of the logs in force.
   private let logSettings: Locked<ProcessSettings>
+  let parts: Locked<ServerParts>
   private let running = Locked<[RunningLoop]>([])
-  private let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
+  let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
+  /// The listening sockets that this process was started with, or has bound itself before it gave up its privileges.
+  let inherited: InheritedSockets
+  /// The names of the sockets in ``inherited`` that were bound for an address of the configuration.
+  let early: Locked<[ListenAddress: [String]]>
   let undrained = Locked<Set<Int>>([])
   let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -40,18 +44,25 @@ package final class Server: Sendable {
   package var urls: [String] { bound.withLock { $0.map { "\($0.isSecure ? "https" : "http")://\($0.address)" } } }
 
   /// Opens logs, stores and listeners; requests are served once this has returned. Blocking; on the main thread.
+  /// - Parameters:
+  ///   - inherited: the listening sockets that this process was started with. Those that no listener uses are closed.
+  ///   - awaitStores: called before the stores are opened; waits until another process has let go of them.
   package init(
-    _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock = SystemClock()
+    _ configuration: PawlConfig.Configuration, events: EventLog, inherited: InheritedSockets = InheritedSockets(),
+    clock: any LoopClock = SystemClock(), awaitStores: () -> Void = {}
   ) throws(ServerError) {
-    self.configuration = configuration
     logSettings = Locked(configuration.process)
+    (self.configuration, self.inherited) = (configuration, inherited)
     BrokenPipe.ignoreSignal()
     let descriptors = Self.raiseDescriptorLimit(events)
     do throws(TLSProblem) {
       certificates = try Certificates(configuration, events: events, clock: clock)
     } catch { throw .certificates(error.description) }
+    // Before any file is made, so that it belongs to the user that pawl becomes; after keys were read and ports bound as root.
+    early = Locked(try Self.becomeUser(configuration, binding: inherited))
     services = SharedServices(
       events: events, accessLog: try Self.openAccessLog(configuration.process, events), clock: clock)
+    awaitStores()
     let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
     self.parts = Locked(parts)
     let packs = parts.stores.values.reduce(0) { $0 + $1.descriptorsWhenFull }
@@ -99,7 +110,7 @@ package final class Server: Sendable {
   // MARK: - Starting
 
   private func startLoops(_ router: Router) throws(ServerError) {
-    let count = configuration.process.workers ?? max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
+    let count = Self.workers(configuration)
     do throws(LoopError) {
       for index in 0..<count {
         let (loop, thread) = try EventLoop.startThread(index: index, clock: services.clock)
@@ -110,29 +121,7 @@ package final class Server: Sendable {
     for settings in configuration.listeners {
       for address in settings.addresses { try listen(on: address, settings) }
     }
-  }
-
-  /// Listens on an address; each loop has a socket of its own (`SO_REUSEPORT`). Fails if another process listens on the address.
-  /// If the port is 0, the first loop gets a port from the kernel, and the other loops use the same port. A unix socket has one
-  /// listener.
-  private func listen(on address: ListenAddress, _ settings: PawlConfig.ListenerSettings) throws(ServerError) {
-    guard var wanted = SocketAddress.parse(address.description) else {
-      throw .address(address.description, "not an address")
-    }
-    let listening = wanted.isUnix ? loops[..<1] : loops[...]
-    let certificates = certificates.of(settings)
-    for (index, entry) in listening.enumerated() {
-      let asked = wanted
-      let sharing: PortSharing = listening.count == 1 ? .alone : index == 0 ? .first : .further
-      switch entry.loop.answer({
-        entry.server.get().listen(on: asked, sharing: sharing, settings, certificates: certificates)
-      }) {
-      case .success(let bound)?: wanted = bound
-      case .failure(let error)?: throw .address(address.description, error.description)
-      case nil: throw .address(address.description, "the loop ended")
-      }
-    }
-    bound.withLock { [wanted] in $0.append((wanted, certificates != nil)) }
+    for socket in inherited.closeUnused() { events.log(.warning, "socket-unused", ["socket": socket]) }
   }
 
   /// Watches the certificate files of all listeners, on the first loop.
@@ -142,7 +131,7 @@ package final class Server: Sendable {
   }
 
   /// Checks the nodes of all upstreams, on the first loop.
-  private func checkNodes(_ parts: ServerParts) {
+  func checkNodes(_ parts: ServerParts) {
     guard let first = loops.first else { return }
     let upstreams = parts.upstreams.values.map(\.upstream)
     first.loop.run { first.server.get().checkNodes(of: upstreams) }
@@ -196,7 +185,7 @@ package final class Server: Sendable {
   }
 
   /// Begins the deliveries of the complete uploads in the spools.
-  private func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
+  func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
     DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in
       (self?.loops ?? []).map { entry in DeliveryRecovery.Home(loop: entry.loop) { entry.server.get().uploads } }
     }

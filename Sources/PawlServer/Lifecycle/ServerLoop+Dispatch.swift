@@ -14,6 +14,7 @@ extension ServerLoop: RequestDispatch {
     let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
     connections.members.add(connection)
     connection.start()
+    if connections.isDraining { connection.drain() }
   }
 
   func serveHTTP2(
@@ -28,6 +29,7 @@ extension ServerLoop: RequestDispatch {
   private func startHTTP2(_ connection: HTTP2Connection) {
     connections.members.add(connection)
     connection.start()
+    if connections.isDraining { connection.drain() }
   }
 
   func connectionEnded() { if services.isEnding { server.drained(self) } }

@@ -1,3 +1,6 @@
+import PawlLoop
+import PawlObserve
+
 /// The drain of one loop: no connection is accepted, idle ones are closed, and the others end after their present answers.
 extension ServerLoop {
   /// Whether closed TLS connections have written all their bytes to the kernel, or pawl does not wait for them any more.
@@ -6,6 +9,9 @@ extension ServerLoop {
   var isDrained: Bool { connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll }
 
   func drain() {
+    // First, so that the connections that wait are served: the kernel resets those that a closed listener leaves behind.
+    // After a hand-over they are for the new process, which accepts from the same sockets.
+    for listener in listeners { services.isHandingOver ? listener.leavePath() : listener.acceptRest() }
     services.isEnding = true
     checkNodes(of: [])
     loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
@@ -13,6 +19,28 @@ extension ServerLoop {
     connections.drain()
     uploads.queue.drain()
     server.drained(self)
+  }
+
+  // MARK: - A new binary takes over
+
+  /// Accepts no connection any more, which wait in the kernel; and begins to end those that are there, as in a drain.
+  func beginHandOver() {
+    services.isHandingOver = true
+    for listener in listeners { listener.pause() }
+    connections.drain()
+  }
+
+  /// Serves again after ``beginHandOver()``.
+  func takeBack(_ router: Router) {
+    services.router = router
+    services.isHandingOver = false
+    connections.isDraining = false
+    uploads.queue.takeBack()
+    for listener in listeners {
+      do throws(LoopError) { try listener.resume() } catch {
+        services.events.log(.error, "accept-failed", ["why": "\(error)", "omitted": "0"])
+      }
+    }
   }
 
   /// Cuts everything that still runs, without a delay. Called when `drain-timeout` is over, or after a second signal. Bytes

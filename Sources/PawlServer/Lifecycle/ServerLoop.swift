@@ -35,14 +35,17 @@ final class ServerLoop {
 
   // MARK: - Accepting
 
-  /// Listens on an address. Called once for each address, when the server starts.
+  /// Listens on a socket.
+  /// - Parameters:
+  ///   - name: the address as the configuration has it.
+  ///   - make: binds the socket, or takes over one that is bound already.
   func listen(
-    on address: SocketAddress, sharing: PortSharing, _ settings: PawlConfig.ListenerSettings,
-    certificates: ListenerCertificates?
+    _ settings: PawlConfig.ListenerSettings, name: String, certificates: ListenerCertificates?,
+    make: (EventLoop) throws(LoopError) -> Listener
   ) -> Result<SocketAddress, LoopError> {
     Result { () throws(LoopError) in
-      let listener = try Listener(address: address, loop: loop, sharing: sharing)
-      let entry = ListenerOnLoop(listener, settings: settings, certificates: certificates)
+      let listener = try make(loop)
+      let entry = ListenerOnLoop(listener, name: name, settings: settings, certificates: certificates)
       listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
         accepted(descriptor, from: peer, on: entry)
       }

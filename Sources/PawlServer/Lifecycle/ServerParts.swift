@@ -108,6 +108,12 @@ struct ServerParts: Sendable {
     return try CacheStore(wanted, pool: workers, events: events, clock: clock)
   }
 
+  /// Gives the directories of all stores to another process. Blocking; on no loop.
+  func handOverStores() {
+    for store in stores.values { store.handOver() }
+    for store in spools.stores { store.handOver() }
+  }
+
   func closeStores() {
     for store in stores.values { store.close() }
     spools.close()

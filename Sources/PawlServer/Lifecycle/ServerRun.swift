@@ -12,6 +12,8 @@ package final class ServerRun: Sendable {
   let loop: EventLoop
   private let events: EventLog
   private let drainTimeout: Duration
+  /// The program and its arguments, to start it anew; empty if that is not possible.
+  private let arguments: [String]
   /// Reads the configuration again; the mistakes of one that is not valid have been printed.
   private let read: @Sendable () -> Result<Configuration, InvalidConfiguration>
   private let state: LoopBound<State>
@@ -19,7 +21,13 @@ package final class ServerRun: Sendable {
   /// What changes while the server runs. Touched on the main loop only.
   private final class State {
     var isEnding = false
+    var isUpgrading = false
+    /// The end that was asked for during an upgrade.
+    var wantsEnd = false
+    /// Whether a new binary has taken over.
+    var isReplaced = false
     var timer: LoopTimer?
+    var pulse: LoopPulse?
   }
 
   /// The admin interface, which takes the settings of a reload.
@@ -37,9 +45,10 @@ package final class ServerRun: Sendable {
   var history: History { past.withLock { $0 } }
 
   init(
-    _ server: Server, loop: EventLoop, read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>
+    _ server: Server, loop: EventLoop, arguments: [String] = [],
+    read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>
   ) {
-    (self.server, self.loop, self.read) = (server, loop, read)
+    (self.server, self.loop, self.arguments, self.read) = (server, loop, arguments, read)
     (events, drainTimeout) = (server.events, server.configuration.process.drainTimeout)
     state = LoopBound(State(), on: loop)
   }
@@ -60,17 +69,69 @@ package final class ServerRun: Sendable {
   /// Starts a new binary that takes over.
   /// - Parameter then: called once, on the main loop, with the reason why there is no upgrade; `nil`: the new binary serves.
   package func upgrade(_ then: @escaping @Sendable (String?) -> Void = { _ in }) {
-    loop.run { [events] in
-      let why = "this version cannot hand over to a new binary; restart it"
-      events.log(.warning, "upgrade-refused", ["why": why])
-      then(why)
+    loop.run { [self] in
+      if let why = refusesUpgrade() {
+        events.log(.warning, "upgrade-refused", ["why": why])
+        return then(why)
+      }
+      state.get().isUpgrading = true
+      events.log(.notice, "upgrading", ["program": arguments.first ?? "-"])
+      let upgrade = ServerUpgrade(server: server, arguments: arguments, deliveryTime: drainTimeout)
+      do throws(LoopError) {
+        _ = try LoopThread(name: "pawl-upgrade") { [self] in
+          let outcome = upgrade.perform()
+          loop.run { [self] in upgraded(outcome, then) }
+        }
+      } catch { upgraded(.failed("\(error)"), then) }
     }
   }
 
   // MARK: - On the main loop
 
+  /// Begins to tell the service manager at intervals that the loops turn, and what they do. Called once, on the main loop.
+  func startPulse() {
+    let pulse = LoopPulse(server, on: loop)
+    state.get().pulse = pulse
+    pulse?.start()
+  }
+
+  /// Returns why there can be no upgrade now; `nil`: there can.
+  private func refusesUpgrade() -> String? {
+    if arguments.isEmpty { return "this server is part of another program" }
+    if state.get().isEnding { return "pawl is ending" }
+    if state.get().isUpgrading { return "an upgrade runs already" }
+    if getpid() == 1 { return "pawl is process 1 of a container, which ends with it: restart the container" }
+    return nil
+  }
+
+  private func upgraded(_ outcome: ServerUpgrade.Outcome, _ then: (String?) -> Void) {
+    let state = state.get()
+    state.isUpgrading = false
+    switch outcome {
+    case .serves(let pid, let gap):
+      events.log(.notice, "upgraded", ["pid": "\(pid)", "gap-ms": "\(Int64(gap / .milliseconds(1)))"])
+      ServerSignals.notify("MAINPID=\(pid)\nREADY=1", events)
+      then(nil)
+      state.isReplaced = true
+      endNow(nil)
+    case .failed(let why):
+      events.log(.error, "upgrade-failed", ["why": why])
+      then(why)
+      if state.wantsEnd { endNow(nil) }
+    case .lost(let why):
+      events.log(.error, "upgrade-failed", ["why": why])
+      then(why)
+      endNow(nil)
+    }
+  }
+
   private func reloadNow() -> ReloadOutcome {
-    ServerSignals.notify("RELOADING=1", events)
+    if state.get().isUpgrading {
+      let why = "a new binary is taking over"
+      events.log(.error, "reload-failed", ["why": why])
+      return ReloadOutcome(isApplied: false, mistakes: [why])
+    }
+    ServerSignals.notify(SystemdNotifier.reloading(), events)
     defer { ServerSignals.notify("READY=1", events) }
     let outcome: ReloadOutcome
     switch read() {
@@ -91,19 +152,26 @@ package final class ServerRun: Sendable {
 
   private func endNow(_ signal: CInt?) {
     let state = state.get()
+    if state.isUpgrading {
+      state.wantsEnd = true
+      return
+    }
     guard !state.isEnding else {
       events.log(.notice, "stopping-now", ["signal": signal.map { "\($0)" } ?? "-"])
       return server.cutRemaining()
     }
     state.isEnding = true
     past.withLock { $0.isDraining = true }
-    ServerSignals.notify("STOPPING=1", events)
-    events.log(.notice, "draining", ["timeout": "\(drainTimeout)"])
+    state.pulse?.isDraining = true
+    // Messages of a process that is not the main one any more would confuse systemd.
+    if state.isReplaced { state.pulse = nil } else { ServerSignals.notify("STOPPING=1", events) }
+    let timeout = state.isReplaced ? server.configuration.process.upgradeTimeout : drainTimeout
+    events.log(.notice, "draining", ["timeout": "\(timeout)"])
     let timer = loop.makeTimer { [server, events] in
       events.log(.warning, "drain-timeout", ["why": "transfers that still run are cut"])
       server.cutRemaining()
     }
-    timer.schedule(after: drainTimeout)
+    timer.schedule(after: timeout)
     state.timer = timer
     let loop = loop
     server.drain { loop.run { loop.stop() } }

@@ -8,10 +8,11 @@ package enum ServerSignals {
   /// Serves until SIGTERM, SIGQUIT or SIGINT. SIGHUP reloads, SIGUSR1 reopens the logs, SIGUSR2 upgrades. Blocking, on the main
   /// thread.
   /// - Parameters:
+  ///   - arguments: the program and its arguments, by which an upgrade starts it anew; empty: there is no upgrade.
   ///   - reload: reads the configuration again; the mistakes of one that is not valid have been printed.
   ///   - ready: prints a line when connections are accepted; called once for each listener.
   package static func serve(
-    _ configuration: Configuration, events: EventLog,
+    _ configuration: Configuration, arguments: [String] = [], events: EventLog,
     reload: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>,
     ready: (String) -> Void
   ) throws(ServerError) {
@@ -28,15 +29,18 @@ package enum ServerSignals {
       default: run?.end(signal: signal)
       }
     }
-    let server = try Server(configuration, events: events)
-    let made = ServerRun(server, loop: main, read: reload)
+    let predecessor = Predecessor.fromEnvironment()
+    let server = try Server(configuration, events: events, inherited: .fromEnvironment()) { predecessor?.awaitStores() }
+    let made = ServerRun(server, loop: main, arguments: arguments, read: reload)
     run = made
     let admin = try AdminServer(configuration, server.services, actions: AdminGate(made))
     made.admin.withLock { $0 = admin }
     let ending = try watch(main, [SIGTERM, SIGINT]) { signal in run?.end(signal: signal) }
     // Called only after the signals are watched, because a program that waits for this line may send a signal at once.
     for url in server.urls { ready("Ready: \(url)") }
-    notify("READY=1", events)
+    // The old process is still the one that the service manager listens to; it names this one.
+    if let predecessor { predecessor.saysServing() } else { notify("READY=1", events) }
+    run?.startPulse()
     main.runUntilStopped()
     admin.stop()
     made.admin.withLock { $0 = nil }

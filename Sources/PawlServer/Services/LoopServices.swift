@@ -20,6 +20,8 @@ final class LoopServices {
   var accessLog: AccessLog?
   /// Whether the loop drains or ends: no new background work begins.
   var isEnding = false
+  /// Whether a new binary takes over: this process answers what it has accepted, and stores nothing more.
+  var isHandingOver = false
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private var lastPool: OriginPool?
   private var slowWrites = SlowWrites()

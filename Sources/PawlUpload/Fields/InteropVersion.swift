@@ -78,6 +78,9 @@ extension InteropVersion {
   /// Whether the completeness field of a response says who made the response (since -12): `?1` marks the origin's response. In
   /// earlier versions the field says whether the upload is complete.
   var completenessTellsWhoSpeaks: Bool { number >= 9 }
+  /// Whether a client goes on after a 503 of pawl itself. In earlier versions a client may take any final response as the end of
+  /// its upload, while all of them go on after a connection that broke.
+  package var goesOnAfterStatus: Bool { number >= 9 }
   /// The status of the response if content comes for an upload that is complete already: 410 in version 8 (-10 and -11), 400 in
   /// all other versions (as in the drafts up to -09). The drafts since -12 define no status.
   var completedUploadStatus: Int { number == 8 ? 410 : 400 }

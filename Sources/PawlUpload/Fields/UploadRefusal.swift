@@ -37,6 +37,8 @@ package enum UploadRefusal: Error, Hashable, Sendable {
   case originSilent(retryAfter: Int)
   /// The disk of pawl failed; what was stored is kept.
   case storage
+  /// pawl ends or is replaced by a new process; what was stored is kept.
+  case ending
 }
 
 /// A sentence from pawl's own source code, as a value that can be compared.

@@ -33,6 +33,7 @@ extension IETFDialect {
     case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds), .originSilent(let seconds):
       [(.retryAfter, "\(max(seconds, 0))")]
     case .storage: [(.retryAfter, "5")]
+    case .ending: [(.retryAfter, "1")]
     case .methodNotAllowed: [(.allow, "GET, HEAD, PATCH, DELETE, OPTIONS")]
     default: []
     }
@@ -73,7 +74,8 @@ extension IETFDialect {
         detail: "The upload is complete. Its answer is given to the credentials that it was created or delivered with.")
     case .unfinishedPart: ProblemDetails(title: "A part is not complete", status: 400)
     case .methodNotAllowed: ProblemDetails(title: "Not a method for an upload", status: 405)
-    case .tooLarge, .noSpace, .tooManyUploads, .undecided, .outcomeUnknown, .originSilent, .storage: ofServer(refusal)
+    case .tooLarge, .noSpace, .tooManyUploads, .undecided, .outcomeUnknown, .originSilent, .storage, .ending:
+      ofServer(refusal)
     }
   }
 
@@ -97,6 +99,9 @@ extension IETFDialect {
           The server behind this proxy may have got the request, and no answer to the whole of it came. It may have \
           acted on it: look before you send it again.
           """)
+    case .ending:
+      ProblemDetails(
+        title: "The proxy restarts", status: 503, detail: "What was received is kept; go on from the offset.")
     default:
       ProblemDetails(
         title: "The upload could not be stored", status: 503, detail: "What was acknowledged is kept; go on later.")

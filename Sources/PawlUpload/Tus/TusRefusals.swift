@@ -27,7 +27,7 @@ extension TusDialect {
     case .undecided, .outcomeUnknown: (423, "Locked")
     case .tooManyUploads: (429, "Too Many Requests")
     case .digestMismatch: (460, "Checksum Mismatch")
-    case .storage, .originSilent: (503, "Service Unavailable")
+    case .storage, .originSilent, .ending: (503, "Service Unavailable")
     case .noSpace: (507, "Insufficient Storage")
     }
   }
@@ -43,6 +43,7 @@ extension TusDialect {
       [("Retry-After", "\(max(seconds, 0))")]
     case .outcomeUnknown: [("Retry-After", "60")]
     case .storage: [("Retry-After", "5")]
+    case .ending: [("Retry-After", "1")]
     default: []
     }
   }
@@ -50,7 +51,7 @@ extension TusDialect {
   /// Whether the response has the offset, from which a client continues when it tries again.
   private static func tellsOffset(_ refusal: UploadRefusal) -> Bool {
     switch refusal {
-    case .wrongOffset, .noSpace, .storage, .digestMismatch, .unknownDigest: true
+    case .wrongOffset, .noSpace, .storage, .ending, .digestMismatch, .unknownDigest: true
     default: false
     }
   }
@@ -82,6 +83,7 @@ extension TusDialect {
     case .originSilent:
       "The server behind this proxy has not said yet whether it takes uploads itself; none was made. Try again."
     case .storage: "The upload could not be stored; what was acknowledged is kept."
+    case .ending: "The proxy restarts; what was received is kept. Go on from the offset."
     }
   }
 }

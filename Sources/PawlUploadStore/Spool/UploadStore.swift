@@ -89,6 +89,19 @@ package final class UploadStore: Sendable {
     directoryLock.release()
   }
 
+  /// Whether a request has the right to add bytes to one of the uploads, or waits for it.
+  package var isBeingWritten: Bool { core.uploads.contains(where: \.isBeingWritten) }
+
+  /// Gives the directory to another process: no request of this one adds a byte from now on. What was written is synced and
+  /// recorded, then the directory is unlocked. No delivery may run. Blocking; on no loop.
+  package func handOver() {
+    core.handedOver.store(1)
+    for upload in core.uploads {
+      while upload.state.withLock({ $0.hold.work != .idle }) { usleep(200) }
+    }
+    close()
+  }
+
   // MARK: Facts
 
   /// The most bytes of all uploads together.

@@ -28,6 +28,10 @@ final class SpoolCore: Sendable {
   /// space.
   private let restless = Locked([UploadID: SpooledUpload]())
   let onOrder = Locked<(@Sendable (UploadOrder, SpooledUpload) -> Void)?>(nil)
+  /// 1 once the directory belongs to another process (``UploadStore/handOver()``). From then on nothing is written, cut, made or
+  /// removed in it.
+  let handedOver = AtomicWord(0)
+  var isHandedOver: Bool { handedOver.load() != 0 }
   /// Orders that are being carried out.
   let carried = Locked(Set<Int64>())
 

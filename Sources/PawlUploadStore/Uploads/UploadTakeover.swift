@@ -143,6 +143,7 @@ extension SpooledUpload {
 
   /// Cuts the file at `size` bytes; the bytes after that do not count. Called in the pool.
   private func truncate(to size: UInt64) {
+    guard !core.isHandedOver else { return state.withLock { $0.hold.failed() } }
     guard let descriptor = state.withLock({ $0.descriptor }) ?? openForWriting() else { return }
     let isCut = withExtendedLifetime(descriptor) { ftruncate(descriptor.raw, off_t(clamping: size)) == 0 }
     guard isCut else {

@@ -273,6 +273,7 @@ extension SpooledUpload {
     charge.release()
     // Bytes that a write under way still adds are given back with this charge.
     charge.drop()
+    guard !core.isHandedOver else { return }
     if let descriptor, isReusable { return descriptor.retire(id) }
     core.perform { [core, id, charge] in
       UploadFile.unlink(core.path(of: id), core.events)

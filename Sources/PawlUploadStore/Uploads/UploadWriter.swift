@@ -188,7 +188,7 @@ extension SpooledUpload {
   }
 
   private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> PlannedWrite {
-    guard state.hold.admits(generation), state.takesBytes else { return .refuse(.displaced) }
+    guard state.hold.admits(generation), state.takesBytes, !core.isHandedOver else { return .refuse(.displaced) }
     guard let descriptor = state.descriptor, !state.hold.isBroken, state.goBack == nil else { return .refuse(.failed) }
     guard count > 0 else {
       return .refuse(.written(unsynced: state.unsynced(isDurable: core.settings.isDurable)))

@@ -1,15 +1,18 @@
 """Start, readiness, drain, reload, signals."""
 
+import os
+import pwd
 import signal
 import socket
 import threading
 import time
 
-from harness.checks import check, same, timely, true
+from harness.checks import Skip, check, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
-from harness.process import wait_for
+from harness.process import StartFailure, free_port, wait_for
+from harness.uploads import Dialect, Upload, append, status, stored, whole
 
 FRESH = (("Cache-Control", "max-age=600"),)
 MIB = 1 << 20
@@ -175,3 +178,225 @@ def leaks(bench):
     round_of(2000 if bench.over == "clear" else 500)  # a handshake costs this side more than a connection
     wait_for(lambda: pawl.descriptors() <= descriptors + 40, 10, f"as few descriptors as before ({descriptors})")
     true(pawl.own_rss() < memory + (16 << 20), f"memory from {memory} to {pawl.own_rss()}")
+
+
+@check(
+    "SIGTERM closes the listeners at once: a successor serves while a slow download of the old one ends whole",
+    area="life",
+    tags=("every",),
+    over=("clear",),
+    why="it is about listeners",
+)
+def successor(bench):
+    origin = bench.origin()
+    content, gate = Content("successor", 4 * MIB), threading.Event()
+    origin.at("/slow", Resource(content, fields=(("Cache-Control", "no-store"),), gates=((MIB, gate),)))
+    origin.at("/x", Resource(b"x"))
+    listen = {"address": f"127.0.0.1:{free_port()}"}
+    old = bench.pawl(origin, name="old", listen=listen, pawl={"drain-timeout": "20s"})
+    heads, got = threading.Event(), {}
+    thread = threading.Thread(
+        target=lambda: got.update(a=get(old.address, "/slow", keep=False, on_head=lambda a: heads.set()))
+    )
+    thread.start()
+    true(heads.wait(5), "no head")
+    begun = time.monotonic()
+    old.signal(signal.SIGTERM)
+    wait_for(lambda: "draining" in old.log(), 5, "the drain")
+    new = bench.pawl(origin, name="new", listen=listen, pawl={"drain-timeout": "1s"})
+    same(get(new.address, "/x").status, 200, "at the successor")
+    timely(time.monotonic() - begun < 5, f"the successor serves after {time.monotonic() - begun:.1f} s")
+    true(old.running(), "the old one ended before its download")
+    gate.set()
+    thread.join(10)
+    same((got["a"].complete, got["a"].sha), (True, content.sha256()), "the download of the old one")
+    same(old.wait(10), 0, "exit code")
+
+
+@check("SIGQUIT drains as SIGTERM does; SIGUSR1 reopens the logs; neither is lost", area="life")
+def other_signals(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"x")
+    pawl = bench.pawl(origin)
+    get(pawl.address, "/before")
+    pawl.access(count=1)
+    log = pawl.folder / "access.log"
+    log.rename(pawl.folder / "access.log.1")
+    pawl.signal(signal.SIGUSR1)
+    wait_for(log.exists, 5, "a new log file")
+    pawl.signal(signal.SIGQUIT)
+    same(pawl.wait(10), 0, "exit code after SIGQUIT")
+
+
+@check(
+    "SIGTERM ends uploads at a synced offset: the client goes on at the next start, and nothing is sent twice",
+    area="life",
+    tags=("every",),
+    over=("clear",),
+    why="the client speaks HTTP/1.1 as bytes",
+)
+def uploads_end_early(bench):
+    body = Content("ended early", 600_000).read()
+    origin = bench.origin()
+    origin.default = stored
+    pawl = bench.pawl(origin, site={"min-resumable": "0"}, pawl={"drain-timeout": "20s"})
+    for number in (3, 6, 9, 10):
+        dialect, count = Dialect(number), len(whole(origin))
+        with Upload(pawl.address) as client:
+            client.create(dialect, True, len(body))
+            location = client.location()
+            client.send(body[:400_000])
+            wait_for(lambda: received(pawl) >= 400_000, 5, "the bytes in the spool")
+            pawl.signal(signal.SIGTERM)
+            if number >= 9:
+                answer = client.answer()
+                same((answer.status, dialect.said(answer)), (503, False), f"v{number}")
+                same(answer.get("Upload-Offset"), "400000", f"v{number}: the offset that is told")
+            else:
+                true(client.until_end(5)[1] in ("fin", "rst"), f"v{number}: the connection stays")
+        same(pawl.wait(10), 0, "exit code")
+        pawl.start()
+        answer = status(pawl.address, dialect, location)
+        same(answer.get("Upload-Offset"), "400000", f"v{number}: the offset after the restart")
+        same(append(pawl.address, dialect, location, 400_000, body[400_000:]).status, 200, f"v{number}: the end")
+        same(len(whole(origin)) - count, 1, f"v{number}: deliveries")
+        true(whole(origin)[-1].body == body, f"v{number}: other bytes at the origin")
+
+
+def received(pawl):
+    """The bytes of the largest upload on disk."""
+    files = [each for each in (pawl.folder / "state").glob("**/bodies/*") if each.is_file()]
+    return max((each.stat().st_size for each in files), default=0)
+
+
+def activated(bench, origin, count=1, **sections):
+    """pawl with sockets that were bound before; what has bound them keeps them over restarts."""
+    sockets = []
+    for _ in range(count):
+        each = bench.use(socket.socket())
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        each.bind(("127.0.0.1", 0))
+        each.listen(128)
+        sockets.append(each)
+    pawl = bench.pawl(origin, start=False, listen={"address": "systemd:0"}, **sections)
+    pawl.sockets = sockets
+    return pawl
+
+
+@check(
+    "socket activation: 20 restarts under load, no connection is refused, every answer is right",
+    area="life",
+    seconds=120,
+    over=("clear",),
+    why="it is about listeners",
+)
+def activation(bench):
+    origin = bench.origin()
+    content = Content("activated", 100_000)
+    origin.default = Resource(content, fields=FRESH)
+    pawl = activated(bench, origin, pawl={"drain-timeout": "5s"})
+    address = pawl.start().address
+    failures, done, asked = [], threading.Event(), []
+
+    def load(name):
+        while not done.is_set():
+            try:
+                answer = get(address, f"/{name}", keep=False)
+                if not answer.complete or answer.sha != content.sha256():
+                    failures.append(f"{answer} {answer.ended} {answer.note}")
+                asked.append(1)
+            except OSError as error:
+                failures.append(repr(error))
+
+    threads = [threading.Thread(target=load, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        before = len(asked)
+        pawl.restart()
+        same(pawl.address, address, "the address after a restart")
+        wait_for(lambda before=before: len(asked) > before + 4, 10, "answers after the restart")
+    done.set()
+    for thread in threads:
+        thread.join(20)
+    same(failures, [], f"failures among {len(asked)}")
+
+
+@check(
+    "a passed socket that no listener uses is closed with a warning; a name that was not passed ends the start",
+    area="life",
+    over=("clear",),
+    why="it is about listeners",
+)
+def unused_sockets(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"x")
+    pawl = activated(bench, origin, count=2)
+    pawl.start()
+    same(get(pawl.address, "/x").status, 200, "over the first socket")
+    wait_for(lambda: "socket-unused" in pawl.log(), 5, "the warning")
+    pawl.stop()
+    pawl.sockets = []
+    try:
+        pawl.start()
+        raise AssertionError("started without the socket")
+    except StartFailure as failure:
+        true("no socket of this name was passed" in str(failure), f"said {failure}")
+
+
+@check("the watchdog is told that the loops turn, and what goes on", area="life", over=("clear",), why="no transport")
+def watchdog(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"x")
+    path = str(bench.folder / "notify")
+    receiver = bench.use(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    receiver.bind(path)
+    receiver.settimeout(10)
+    pawl = bench.pawl(origin, environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "800000"})
+    true("READY=1" in receiver.recv(4096).decode(), "no READY=1")
+    for _ in range(3):
+        said = receiver.recv(4096).decode()
+        true("WATCHDOG=1" in said and "STATUS=Serving: " in said, f"said {said!r}")
+    pawl.signal(signal.SIGHUP)
+    said = [receiver.recv(4096).decode() for _ in range(4)]
+    true(any(each.startswith("RELOADING=1\nMONOTONIC_USEC=") for each in said), f"said {said}")
+
+
+@check(
+    "user: pawl binds as root, then is the user for good; unix-mode sets the socket's permissions",
+    area="life",
+    over=("clear",),
+    why="no transport",
+)
+def becomes_user(bench):
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    origin = bench.origin()
+    origin.default = Resource(b"x")
+    folder = bench.folder
+    os.chmod(folder, 0o755)
+    pawl = bench.pawl(
+        origin,
+        start=False,
+        pawl={"user": "nobody", "access-log": "off", "state-dir": str(folder / "made" / "state")},
+        cache={"path": str(folder / "made" / "cache")},
+        listen={"address": ["127.0.0.1:0", f"unix:{folder}/socket"], "unix-mode": "0666"},
+    )
+    pawl.start(ready=2)
+    text = open(f"/proc/{pawl.pid}/status").read()
+    nobody = pwd.getpwnam("nobody")
+    true(f"Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t{nobody.pw_uid}\t{nobody.pw_uid}\n" in text, text)
+    true(f"Gid:\t{nobody.pw_gid}\t{nobody.pw_gid}\t{nobody.pw_gid}\t{nobody.pw_gid}\n" in text, text)
+    true("CapPrm:\t0000000000000000\n" in text and "NoNewPrivs:\t1\n" in text, text)
+    same(get(pawl.address, "/x").status, 200, "a request")
+    info = os.stat(folder / "socket")
+    same((info.st_mode & 0o777, info.st_uid), (0o666, nobody.pw_uid), "the socket's file")
+    same(os.stat(folder / "made" / "state").st_uid, nobody.pw_uid, "the state directory")
+    same(pawl.stop(), 0, "exit code")
+    text = pawl.file.read_text().replace("user = nobody", "user = no-such-user")
+    pawl.file.write_text(text)
+    try:
+        pawl.start()
+        raise AssertionError("started as an unknown user")
+    except StartFailure as failure:
+        true('there is no user "no-such-user" on this system' in str(failure), f"said {failure}")

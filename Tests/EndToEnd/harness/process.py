@@ -95,6 +95,8 @@ class Pawl:
         self.arguments = arguments or ["serve", "--config", str(self.file)]
         self.environment = environment
         self.prefix, self.over = list(prefix), over
+        self.program = None  # another path of the binary
+        self.sockets = []  # listening sockets that are passed as systemd does
         self.process, self.addresses, self.lines = None, [], []
         self.errors = self.folder / "stderr.log"
 
@@ -119,7 +121,8 @@ class Pawl:
         self.fresh = queue.Queue()
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(
-                self.prefix + [binary()] + self.arguments,
+                self.prefix + self._passing() + [self.program or binary()] + self.arguments,
+                pass_fds=[each.fileno() for each in self.sockets],
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -143,6 +146,21 @@ class Pawl:
                 self.addresses.append(found.group(1))
                 register(found.group(1), self.over)
         return self
+
+    def _passing(self):
+        """What makes the sockets descriptors 3 and up, and says so in the environment."""
+        if not self.sockets:
+            return []
+        script = (
+            "import os, sys\n"
+            "given = [os.dup(int(n)) for n in sys.argv[1].split(',')]\n"
+            "high = [__import__('fcntl').fcntl(n, 0, 100) for n in given]\n"
+            "for i, n in enumerate(high): os.dup2(n, 3 + i)\n"
+            "for n in high: os.close(n)\n"
+            "os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(high)))\n"
+            "os.execv(sys.argv[2], sys.argv[2:])\n"
+        )
+        return [sys.executable, "-c", script, ",".join(str(each.fileno()) for each in self.sockets)]
 
     def _read(self, process):
         mine = self.fresh

@@ -19,6 +19,40 @@ import Testing
     _ = try StoreFixture(in: fixture.directory)
   }
 
+  @Test(
+    "handed over: the other process has all that was written, and nothing is written, made or removed here any more")
+  func handsOver() throws {
+    let old = try StoreFixture()
+    let bytes = pattern(3_000_000)
+    let response = try old.store("/part", Array(bytes.prefix(2_000_000)), total: 3_000_000)
+    let body = response.body
+    let path = old.path(of: body)
+    old.store.handOver()
+    let new = try StoreFixture(in: old.directory)
+    #expect(new.logged("cache-opened").first?.contains("clean=yes") == true)
+    let taken = try #require(try new.first("/part"))
+    #expect(taken.body.held.prefix == 2_000_000)
+    // The download that runs in the old process goes on through memory.
+    #expect(throws: StoreError.full) { try body.write(Array(bytes[2_000_000..<2_100_000]), at: 2_000_000) }
+    #expect(body.beginStreaming())
+    try body.write(Array(bytes[2_000_000..<2_100_000]), at: 2_000_000)
+    #expect(try old.readAll(body) == Array(bytes.prefix(2_000_000)))
+    #expect(body.windowBytes(at: 2_000_000, limit: 10) == Array(bytes[2_000_000..<2_000_010]))
+    // The new one writes the rest into the same file, and the old one does not mistake that for damage.
+    try taken.body.write(Array(bytes[2_000_000...]), at: 2_000_000)
+    #expect(taken.body.complete())
+    try body.write(Array(bytes[2_100_000..<2_200_000]), at: 2_100_000)
+    #expect(try old.readAll(body) == Array(bytes.prefix(2_000_000)))
+    // What fails here stays there.
+    body.fail(.origin("connection_terminated"))
+    #expect(access(path, F_OK) == 0)
+    #expect(try new.readAll(taken.body) == bytes)
+    let made: StoredBody? = try old.result { done in
+      old.store.createBody(expected: 1 << 20, total: 1 << 20, on: old.loop, done)
+    }
+    #expect(made == nil)
+  }
+
   @Test("makes files 0600 and directories 0700")
   func modes() throws {
     let fixture = try StoreFixture()

@@ -64,7 +64,7 @@ import Testing
         "/etc/pawl/pawl.ini:3: [pawl] log-levl: unknown key - did you mean \"log-level\"?",
         "/etc/pawl/pawl.ini:4: [pawl] drain-timeout: expected a time with its unit such as 500ms, 30s, 15m, 24h or 7d, "
           + "found \"30\" - did you mean \"30s\"?",
-        "/etc/pawl/pawl.ini:6: [listen:web] address: expected an address such as 127.0.0.1:8080, [::]:443 or unix:PATH, "
+        "/etc/pawl/pawl.ini:6: [listen:web] address: expected an address such as 127.0.0.1:8080, [::]:443, unix:PATH or systemd:NAME, "
           + "found \"localhost:8080\" - did you mean \"127.0.0.1:8080\"?",
         "/etc/pawl/pawl.ini:7: [listen:web] proxy-protocol: expected on or off, found \"maybe\"",
         "/etc/pawl/pawl.ini:8: [upstrem:app] unknown section - did you mean \"upstream:app\"?",
@@ -99,7 +99,7 @@ import Testing
       throws: InvalidConfiguration(issues: [
         Issue(
           at: .commandLine, key: "--listen",
-          "expected an address such as 127.0.0.1:8080, [::]:443 or unix:PATH, found \"8080\"",
+          "expected an address such as 127.0.0.1:8080, [::]:443, unix:PATH or systemd:NAME, found \"8080\"",
           suggestion: "127.0.0.1:8080"),
         Issue(at: .commandLine, key: "--to", "expected a URL such as http://127.0.0.1:9000, found \"ftp://x\""),
       ])

@@ -9,6 +9,8 @@ import Testing
       ("127.0.0.1:8080", ListenAddress.internet(host: "127.0.0.1", port: 8080)),
       ("[::]:443", .internet(host: "::", port: 443)),
       ("0.0.0.0:0", .internet(host: "0.0.0.0", port: 0)), ("unix:/run/p.sock", .unix(path: "/run/p.sock")),
+      ("systemd:web.socket", .inherited(name: "web.socket")), ("systemd:0", .inherited(name: "0")), ("systemd:", nil),
+      ("systemd:a:b", nil), ("systemd:a b", nil), ("systemd:" + String(repeating: "n", count: 256), nil),
       ("unix:p.sock", .unix(path: "/etc/pawl/p.sock")), ("127.0.0.1:65536", nil), ("127.0.0.1", nil),
       ("[127.0.0.1]:1", nil),
       ("::1:80", nil), ("localhost:80", nil), ("unix:", nil), ("127.0.0.1:", nil), ("127.0.0.1:+1", nil), ("", nil),
@@ -17,7 +19,7 @@ import Testing
     #expect(ListenAddress(text, directory: "/etc/pawl") == expected)
   }
 
-  @Test("are written as they are read", arguments: ["127.0.0.1:8080", "[::1]:443", "unix:/run/p.sock"])
+  @Test("are written as they are read", arguments: ["127.0.0.1:8080", "[::1]:443", "unix:/run/p.sock", "systemd:web"])
   func description(_ text: String) { #expect(ListenAddress(text, directory: "")?.description == text) }
 
   @Test(

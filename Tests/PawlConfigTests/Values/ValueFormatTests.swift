@@ -76,6 +76,13 @@ import Testing
         "[pawl] trusted-proxies: expected an address, a range such as 10.0.0.0/8 or fd00::/8, or unix:, found \"unix\" - did you mean \"unix:\"?"
       ),
       (
+        "[listen:a]\nunix-mode = 0888",
+        "[listen:a] unix-mode: expected umask or permissions in octal such as 0660, found \"0888\""
+      ),
+      (
+        "[pawl]\nuser = a:b", "[pawl] user: expected none or the name of a user or a group, found \"a:b\""
+      ),
+      (
         "[listen:a]\nmax-streams = 0",
         "[listen:a] max-streams: expected a whole number from 1 to 10000, found \"0\""
       ),

@@ -18,6 +18,18 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
+  @Test("gives the file the permissions that are asked for, whatever the umask is", arguments: [0o600, 0o666, 0o660])
+  func mode(_ mode: mode_t) throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/socket"
+    let address = try #require(SocketAddress.unix(path: path))
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: address, loop: loop, mode: mode)
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == mode)
+    listener.close()
+  }
+
   @Test("leaves a socket alone that somebody listens on")
   func leavesLiveSocket() throws {
     let folder = try TemporaryFolder()

@@ -39,6 +39,24 @@ import Testing
     #expect(Set(peers) == Set(clients.streams.compactMap(\.local)))
   }
 
+  @Test("takes the connections that wait before it is closed, so that none of them is reset")
+  func acceptsRest() throws {
+    let folder = try TemporaryFolder()
+    let loop = try EventLoop(index: 0)
+    let address = try #require(SocketAddress.unix(path: "\(folder.path)/socket"))
+    let listener = try Listener(address: address, loop: loop)
+    let accepted = Keeper()
+    listener.onAccept = { fd, peer in accepted.streams.append(SocketStream(adopting: fd, loop: loop, peer: peer)) }
+    let clients = Keeper()
+    for _ in 0..<100 { dial(address, loop, clients) }
+    wait(loop) { clients.streams.count == 100 }
+    listener.acceptRest()
+    #expect(accepted.streams.count == 100)
+    listener.close()
+    listener.acceptRest()
+    #expect(accepted.streams.count == 100)
+  }
+
   @Test(
     "what stays on this machine is not paced, on either side; what the system has chosen stays for everybody else",
     arguments: [

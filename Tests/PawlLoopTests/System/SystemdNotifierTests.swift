@@ -17,6 +17,24 @@ import Testing
     #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "READY=1\nSTATUS=serving")
   }
 
+  @Test(
+    "the watchdog's time is that of this process",
+    arguments: [
+      ("2000000", "7", 2000), ("2000000", nil, 2000), ("2000000", "8", nil), (nil, "7", nil), ("0", nil, nil),
+      ("x", nil, nil),
+    ] as [(String?, String?, Int?)])
+  func watchdog(_ usec: String?, _ pid: String?, _ milliseconds: Int?) {
+    let time = SystemdNotifier.watchdog({ $0 == "WATCHDOG_USEC" ? usec : pid }, pid: 7)
+    #expect(time == milliseconds.map { .milliseconds($0) })
+  }
+
+  @Test("a reload is told with the time of the monotonic clock in microseconds")
+  func reloading() {
+    let clock = ManualClock()
+    #expect(
+      SystemdNotifier.reloading(at: clock) == "RELOADING=1\nMONOTONIC_USEC=\(clock.now().nanoseconds / 1000)")
+  }
+
   @Test("without a service manager nothing is told; one that has gone is an error")
   func reportsMissingManager() throws {
     #expect(try !SystemdNotifier.notify("READY=1", socket: ""))

@@ -53,7 +53,7 @@ import Testing
     let reasons = TestLock<[String?]>([])
     run { nil }.upgrade { why in reasons.withLock { $0.append(why) } }
     main.turn { reasons.withLock { $0.isEmpty } }
-    #expect(reasons.withLock { $0 } == ["this version cannot hand over to a new binary; restart it"])
+    #expect(reasons.withLock { $0 } == ["this server is part of another program"])
     #expect(pawl.events("upgrade-refused").count == 1)
     #expect(pawl.ask("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n").status == 200)
     #expect(pawl.stop() == [])

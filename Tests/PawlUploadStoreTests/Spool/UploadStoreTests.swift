@@ -36,6 +36,26 @@ import Testing
     #expect(fixture.store.reservedBytes == 0)
   }
 
+  @Test("handed over: the other process has all that was written, and no request here adds or cuts a byte any more")
+  func handsOver() throws {
+    let old = try UploadFixture()
+    let upload = try old.create(length: 400_000)
+    let writer = try old.writer(upload)
+    #expect(writer.write(pattern(300_000)) == .written(unsynced: 300_000))
+    #expect(old.store.isBeingWritten)
+    old.store.handOver()
+    let new = try UploadFixture(in: old.directory)
+    let taken = try #require(new.store.find(upload.id))
+    #expect(taken.status.offset == 300_000)
+    #expect(writer.write(pattern(10)) == .displaced)
+    writer.goBack(to: 100_000)
+    writer.detach()
+    #expect(try new.contents(taken).prefix(300_000) == pattern(300_000)[...])
+    let path = new.path(taken)
+    try old.settle()
+    #expect(access(path, F_OK) == 0)
+  }
+
   @Test("keeps a second process out")
   func locks() throws {
     let fixture = try UploadFixture()

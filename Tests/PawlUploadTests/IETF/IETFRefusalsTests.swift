@@ -28,6 +28,7 @@ import Testing
     (.methodNotAllowed, 405, true, ["Allow: GET, HEAD, PATCH, DELETE, OPTIONS"], "about:blank"),
     (.undecided(retryAfter: 12), 503, true, ["Retry-After: 12"], "about:blank"),
     (.storage, 503, true, ["Retry-After: 5"], "about:blank"),
+    (.ending, 503, true, ["Retry-After: 1"], "about:blank"),
   ]
 
   @Test("have their status, their fields and a problem, and leave the upload open", arguments: 3...12)

@@ -20,7 +20,8 @@ import Testing
       (.modifiesFinal, 403, []), (.answerIsAnothers, 403, []), (.unfinishedPart, 400, []),
       (.methodNotAllowed, 405, ["Allow: GET, HEAD, POST, PATCH, DELETE, OPTIONS"]),
       (.undecided(retryAfter: 7), 423, ["Retry-After: 7"]), (.outcomeUnknown, 423, ["Retry-After: 60"]),
-      (.storage, 503, ["Retry-After: 5", "Upload-Offset: 5"]), (.originSilent(retryAfter: 7), 503, ["Retry-After: 7"]),
+      (.storage, 503, ["Retry-After: 5", "Upload-Offset: 5"]), (.ending, 503, ["Retry-After: 1", "Upload-Offset: 5"]),
+      (.originSilent(retryAfter: 7), 503, ["Retry-After: 7"]),
     ] as [(UploadRefusal, Int, [String])])
   func table(_ refusal: UploadRefusal, _ status: Int, _ lines: [String]) {
     let own = ["\(status)", "Tus-Resumable: 1.0.0"] + Draft.shield

@@ -4,11 +4,17 @@ import PawlWire
 /// The end of the connection: after its answer, in a drain, because the client has gone, or visibly where an answer cannot be
 /// finished.
 extension HTTP1Connection {
-  /// Closes an idle connection at once; a busy one ends after its present answer (``decideWhetherItGoesOn()``). A request that
-  /// has arrived and was not read yet is still answered.
+  /// Closes an idle connection at once; a busy one ends after its present answer (``decideWhetherItGoesOn()``), or earlier if the
+  /// client can go on elsewhere. A request that has arrived and was not read yet is still answered; a connection that has just
+  /// been accepted, or whose head is being read, has ``LoopConnections/drainGrace`` for its first request.
   func drain() {
     if state.isWaiting { _ = readEarly() }
-    if state.isWaiting { close() }
+    exchange?.endEarly()
+    switch phase {
+    case .undecided, .inHead: setDeadline(after: LoopConnections.drainGrace)
+    case .idle: close()
+    case .exchanging, .flushing, .lingering, .closed: break
+    }
   }
 
   func abandonAll(_ end: BodyEnd) {

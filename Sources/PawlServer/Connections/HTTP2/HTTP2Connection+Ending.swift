@@ -10,6 +10,7 @@ extension HTTP2Connection {
       phase = .draining
       session.drain()
       expect(within: Self.drainTime)
+      for stream in Array(streams.values) { stream.exchange?.endEarly() }
       pump()
     case .lingering: end(within: Self.drainLingerTime)
     case .draining, .ending, .closed: break

@@ -31,6 +31,8 @@ final class DeliveryQueue {
   private lazy var pauses = DeliveryPauses(loopUploads.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
+  /// Whether no delivery starts for the moment (``hold()``).
+  private var isHeld = false
   /// Called after each delivery.
   var whenOneEnded: () -> Void = {}
 
@@ -63,6 +65,7 @@ final class DeliveryQueue {
   }
 
   private func startNext(to upstream: ObjectIdentifier) {
+    guard !isHeld else { return }
     while let (entry, holder) = lines[upstream]?.start(where: { known[$0.upload.id]?.upstream == upstream }) {
       known[entry.upload.id] = nil
       guard let uploads = entry.route.uploads, entry.upload.beginForward() else {
@@ -145,6 +148,27 @@ final class DeliveryQueue {
         ])
     }
   }
+
+  // MARK: - A new binary takes over
+
+  /// Lets no delivery start; those that run go on.
+  func hold() { isHeld = true }
+
+  /// Ends ``hold()``.
+  func release() {
+    isHeld = false
+    for upstream in Array(lines.keys) { startNext(to: upstream) }
+  }
+
+  /// Forgets all uploads, which another process delivers from now on. No delivery runs.
+  func handOver() {
+    drain()
+    isStopped = true
+    (lines, known) = ([:], [:])
+  }
+
+  /// Takes uploads again after ``handOver()``.
+  func takeBack() { (isEnding, isStopped, isHeld) = (false, false, false) }
 
   // MARK: - Ending
 

@@ -112,7 +112,7 @@ extension UploadExchange {
   /// Responds while the outcome is not known. After an error, a tus client would repeat the creation. So a creation in tus gets
   /// 201 with the upload's URL, and the client asks there later. A concatenation may get an error: if repeated, it is recognised
   /// as the same upload.
-  private func replyUndecided() {
+  func replyUndecided() {
     guard let status, isCreation, !status.isConcatFinal else {
       return refuse(.undecided(retryAfter: Self.undecidedRetry))
     }

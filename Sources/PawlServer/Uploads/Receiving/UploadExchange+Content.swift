@@ -31,7 +31,7 @@ extension UploadExchange {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
     drainPending()
-    if state.isClientGone { leftInContent() }
+    if state.isClientGone { leftInContent() } else if self.loop.isEnding { endEarly() }
   }
 
   private var expectsContinue: Bool {
@@ -113,7 +113,7 @@ extension UploadExchange {
   }
 
   /// Discards content that came with a digest and was not verified. None of these bytes count.
-  private func spoiled(_ refusal: UploadRefusal) {
+  func spoiled(_ refusal: UploadRefusal) {
     writer?.discard()
     writer = nil
     afterStoring { [self] in refuse(refusal) }

@@ -43,6 +43,22 @@ import Testing
     #expect(bench.finish() == [])
   }
 
+  @Test("while it is held nothing starts; what was entered meanwhile starts at its release")
+  func held() throws {
+    let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .read(5), .send(created), .readToEnd]))
+    let upload = try bench.complete(Array("hello".utf8))
+    let queue = bench.bench.serverLoop.uploads.queue
+    bench.bench.loop.nextTurn { queue.hold() }
+    bench.turnSome()
+    bench.deliver(upload)
+    bench.turnSome()
+    #expect(queue.running.isEmpty && upload.status.phase == .complete)
+    bench.bench.loop.nextTurn { queue.release() }
+    bench.settle(upload, after: 0)
+    #expect(upload.status.phase == .answered && bench.origin?.acceptedCount == 1)
+    #expect(bench.finish() == [])
+  }
+
   @Test("once it drains, later attempts are left to the next start; what was stopped stays complete")
   func ends() throws {
     let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .readToEnd]))

@@ -1,0 +1,52 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpload
+import PawlUploadStore
+
+/// The end of an upload whose content still comes when the server drains. What arrived is synced, and the client goes on from there
+/// at the next process: no synced byte is sent again.
+extension UploadExchange {
+  func endEarly() {
+    if let wait = state.wait, loop.isHandingOver { return endWait(wait) }
+    guard state.isReceiving else { return }
+    // Content with a digest counts only once all of it is verified.
+    guard check == nil else { return spoiled(.ending) }
+    stopTaking()
+    upload?.sync(on: loop.loop) { [weak self] result in
+      guard let self, !self.state.isOver else { return }
+      if case .failure = result { self.refuse(.storage) } else { self.tellEnd() }
+    }
+  }
+
+  /// Tells the client in its protocol that the request ends before its content does, and where to go on.
+  ///
+  /// - The drafts since interop version 9: 503 with `Upload-Complete: ?0` and the offset; the client asks for the offset and goes
+  ///   on. In earlier versions the connection or stream is cut after a 104 with the offset: a client goes on by itself after a
+  ///   connection that broke, but may take a 503 as the answer of the application.
+  /// - tus: 201 with URL and offset for a creation, because only this response tells the URL; else 503, which all clients try again.
+  private func tellEnd() {
+    note("upload-ended-early")
+    if let version, !version.goesOnAfterStatus { return cutAfterOffset(version) }
+    if dialect == .tus, isCreation { return replyStored() }
+    refuse(.ending)
+  }
+
+  /// Ends a request that waits for the application's answer. Its delivery has not begun, and begins in the new process, where the
+  /// client asks for the answer.
+  private func endWait(_ wait: ResponseWait) {
+    wait.cancel()
+    note("upload-ended-early")
+    if let version, !version.goesOnAfterStatus { return cutAfterOffset(version) }
+    replyUndecided()
+  }
+
+  private func cutAfterOffset(_ version: InteropVersion) {
+    if request.head.version.takesInterim, let offset = status?.offset,
+      let head = UploadReplies.progress(version, offset: offset)
+    {
+      channel.interim(head)
+    }
+    letGo()
+    channel.abandon(BodyEnd(party: .pawl, reason: "shutdown"))
+  }
+}

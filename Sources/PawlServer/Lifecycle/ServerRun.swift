@@ -112,6 +112,7 @@ package final class ServerRun: Sendable {
       events.log(.notice, "upgraded", ["pid": "\(pid)", "gap-ms": "\(Int64(gap / .milliseconds(1)))"])
       ServerSignals.notify("MAINPID=\(pid)\nREADY=1", events)
       then(nil)
+      admin.withLock { $0 }?.closeListeners()
       state.isReplaced = true
       endNow(nil)
     case .failed(let why):

@@ -33,7 +33,8 @@ package enum ServerSignals {
     let server = try Server(configuration, events: events, inherited: .fromEnvironment()) { predecessor?.awaitStores() }
     let made = ServerRun(server, loop: main, arguments: arguments, read: reload)
     run = made
-    let admin = try AdminServer(configuration, server.services, actions: AdminGate(made))
+    let admin = try AdminServer(
+      configuration, server.services, actions: AdminGate(made), isSuccessor: predecessor != nil)
     made.admin.withLock { $0 = admin }
     let ending = try watch(main, [SIGTERM, SIGINT]) { signal in run?.end(signal: signal) }
     // Called only after the signals are watched, because a program that waits for this line may send a signal at once.

@@ -64,9 +64,9 @@ let package = Package(
     library("PawlCache", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
-    library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux", deque]),
-    library("PawlConfig", ["PawlBase"]),
     library("PawlObserve", ["PawlBase", "CLinux"]),
+    library("PawlLoop", ["PawlBase", "PawlObserve", "PawlTLS", "CLibevent", "CLinux", deque]),
+    library("PawlConfig", ["PawlBase"]),
     library("PawlDisk", ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"]),
     library(
       "PawlCacheStore",
@@ -74,7 +74,7 @@ let package = Package(
     library(
       "PawlUploadStore",
       ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
-    library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", deque]),
+    library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlObserve", "PawlTLS", "PawlLoop", deque]),
     library(
       "PawlCertificates",
       ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"]),
@@ -119,7 +119,7 @@ let package = Package(
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
-    tests("PawlLoop", ["PawlBase", "PawlTLS", "COpenSSL", "CLinux"]),
+    tests("PawlLoop", ["PawlBase", "PawlObserve", "PawlTLS", "COpenSSL", "CLinux"]),
     tests("PawlConfig", ["PawlBase", "CLinux"]),
     tests("PawlObserve", ["PawlBase", "CLinux"]),
     .target(
@@ -132,7 +132,7 @@ let package = Package(
     tests(
       "PawlUploadStore",
       ["PawlStoreTestKit", "PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
-    tests("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CLinux"]),
+    tests("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlObserve", "PawlTLS", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
       [

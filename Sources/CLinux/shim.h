@@ -90,6 +90,12 @@ static inline uintptr_t pawl_atomic_add(uintptr_t *cell, uintptr_t value) { retu
 static inline int pawl_atomic_compare_exchange(uintptr_t *cell, uintptr_t *expected, uintptr_t value) {
   return __atomic_compare_exchange_n(cell, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+/// A counter that one thread writes and any thread reads. Nothing else is ordered by it, so no instruction locks the bus.
+static inline uintptr_t pawl_counter_load(const uintptr_t *cell) { return __atomic_load_n(cell, __ATOMIC_RELAXED); }
+static inline void pawl_counter_store(uintptr_t *cell, uintptr_t value) { __atomic_store_n(cell, value, __ATOMIC_RELAXED); }
+static inline void pawl_counter_add(uintptr_t *cell, uintptr_t value) {
+  __atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + value, __ATOMIC_RELAXED);
+}
 /// These calls take a `struct sockaddr *`. With `_GNU_SOURCE` those of glibc take a transparent union instead.
 static inline int pawl_bind(int fd, const struct sockaddr *address, socklen_t length) { return bind(fd, address, length); }
 static inline int pawl_connect(int fd, const struct sockaddr *address, socklen_t length) { return connect(fd, address, length); }

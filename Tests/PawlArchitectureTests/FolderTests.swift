@@ -11,6 +11,7 @@ import Testing
       "Proxies": messages,
     ],
     "PawlLoop": ["System": [], "Loop": ["System"], "Sockets": ["System", "Loop"]],
+    "PawlObserve": ["": [], "Metrics": [""]],
     "PawlTLS": ["Common": [], "Certificates": ["Common"], "Engine": ["Common", "Certificates"]],
     "PawlUpstream": ["Places": [], "Nodes": [], "Exchanges": ["Places", "Nodes"]],
     "PawlUploadStore": ["Catalogue": [], "Uploads": ["Catalogue"], "Spool": ["Catalogue", "Uploads"]],

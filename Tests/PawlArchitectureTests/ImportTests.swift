@@ -13,7 +13,7 @@ import Testing
     "PawlConfig": ["PawlBase"],
     "PawlObserve": ["PawlBase", "CLinux"],
     "PawlTLS": ["PawlBase", "COpenSSL", "CLinux"],
-    "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux", "DequeModule"],
+    "PawlLoop": ["PawlBase", "PawlObserve", "PawlTLS", "CLibevent", "CLinux", "DequeModule"],
     "PawlDisk": ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"],
     "PawlCacheStore": [
       "PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux",
@@ -21,7 +21,7 @@ import Testing
     "PawlUploadStore": [
       "PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux",
     ],
-    "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "DequeModule"],
+    "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlObserve", "PawlTLS", "PawlLoop", "DequeModule"],
     "PawlCertificates": ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"],
     "PawlServer": [
       "PawlBase", "PawlHTTP", "PawlWire", "PawlCoding", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",

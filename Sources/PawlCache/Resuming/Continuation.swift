@@ -88,6 +88,18 @@ package func judgeContinuation(
 extension RepresentationIdentity {
   /// The offset after the last byte of a 206; `nil` when the response does not give its range.
   package static func rangeEnd(of answer: ResponseHead) -> UInt64? { contentRange(answer.fields)?.range.end }
+  /// The offset of the first byte of a 206; `nil` when the response does not give its range.
+  package static func rangeStart(of answer: ResponseHead) -> UInt64? { contentRange(answer.fields)?.range.first }
+
+  /// Whether a response has the strong validator of this representation.
+  package func isNamedStrongly(by answer: ResponseHead) -> Bool {
+    let claimed = RepresentationIdentity(head: answer, framing: .none, receivedAt: 0)
+    return switch strongValidator {
+    case .tag(let tag)?: claimed.tag?.matchesStrongly(tag) ?? false
+    case .date(let date, _)?: claimed.lastModified == date
+    case nil: false
+    }
+  }
 }
 
 /// Whether a 206 continues the same bytes exactly at `from` (RFC 9110 §14.4, §15.3.7.3; RFC 9111 §3.4).

@@ -83,6 +83,15 @@ package enum MintedConditions {
 }
 
 extension StoredHead {
+  /// Whether a response to HEAD has the strong tag of this stored response, but another length.
+  package func isContradicted(by answer: ResponseHead, total: UInt64?) -> Bool {
+    guard status == 200, answer.status == 200, let total, let tag = validators.tag,
+      let said = answer.fields.only(.etag).flatMap({ EntityTag($0) }), said.matchesStrongly(tag),
+      let length = answer.fields.only(.contentLength)?.strictDecimal
+    else { return false }
+    return length != total
+  }
+
   /// Whether a response to HEAD, or a 304, is about this representation, judged by the validators and the length in that
   /// response. A response without a validator confirms nothing.
   package func isAgreed(by answer: ResponseHead, total: UInt64?) -> Bool {

@@ -1,6 +1,7 @@
 import CLibevent
 import CLinux
 import PawlBase
+package import PawlObserve
 import PawlTLS
 
 /// An event loop: one libevent base and the thread that runs it. A turn is one pass over the ready sockets and due timers.
@@ -14,6 +15,8 @@ package final class EventLoop: @unchecked Sendable {
   // thread uses the rest.
   package let index: Int
   package let clock: any LoopClock
+  /// What is counted on this loop: by the loop itself its turns, by its users the rest.
+  package let counters = LoopCounters()
   let base: OpaquePointer
   private let mailbox: Mailbox
   private var bellEvent: UnsafeMutablePointer<event>?
@@ -121,6 +124,7 @@ package final class EventLoop: @unchecked Sendable {
       hasOwnMail = false
       mailbox.performWaiting()
     }
+    if let began = turnTime { counters.addTurn(microseconds: clock.now().microseconds(since: began)) }
     isInTurn = false
   }
 
@@ -141,7 +145,16 @@ package final class EventLoop: @unchecked Sendable {
     mailbox.ring()
   }
 
-  fileprivate func performMailbox() { mailbox.performAll() }
+  fileprivate func performMailbox() {
+    turnHasWork()
+    mailbox.performAll()
+  }
+
+  /// Reads the time of the turn, if nothing has read it yet: the length of a turn is measured from its first work on, not from
+  /// the wait before it.
+  private func turnHasWork() {
+    if turnTime == nil, isInTurn { turnTime = clock.now() }
+  }
 
   // MARK: Giving it work
 
@@ -189,6 +202,7 @@ package final class EventLoop: @unchecked Sendable {
   /// Notes that a socket is ready. Ends the turn early if responses are awaited and enough sockets were served.
   package func noteReady() {
     share.noteReady()
+    turnHasWork()
     if expected.noteReady() { event_base_loopbreak(base) }
   }
 

@@ -36,6 +36,7 @@ final class LoopConnections {
   /// Unowned, because the ``ServerLoop`` outlives all connections.
   unowned let dispatch: any RequestDispatch
   let clock: any LoopClock
+  let counters: LoopCounters
   var members = ConnectionList()
   let deadlines: DeadlineQueue<HTTP1Connection>
   /// The deadlines of connections that do not speak HTTP yet.
@@ -55,12 +56,26 @@ final class LoopConnections {
     (self.downloads, services, loop) = (downloads, downloads.services, downloads.loop)
     (self.admission, self.dispatch) = (admission, dispatch)
     clock = services.shared.clock
+    counters = services.counters
     deadlines = DeadlineQueue(loop: loop)
     openings = DeadlineQueue(loop: loop)
   }
 
+  func add(_ connection: any ServedConnection) {
+    members.add(connection)
+    counters.add(connection.life.began)
+  }
+
+  /// Removes a connection, because it is closed, or another one takes its place. Returns `false` if it was removed already.
+  @discardableResult
+  func remove(_ connection: any ServedConnection) -> Bool {
+    guard members.remove(connection) else { return false }
+    counters.add(connection.life.ended)
+    return true
+  }
+
   func connectionClosed(_ connection: any ServedConnection) {
-    guard members.remove(connection) else { return }
+    guard remove(connection) else { return }
     admission.release()
     dispatch.connectionEnded()
   }
@@ -85,6 +100,7 @@ final class LoopConnections {
       head: consume head, route: route ?? router.noRoute, loop: services, facts: facts, requestID: id,
       isRouted: route != nil, record: record)
     request.resource = known?.resource
+    request.counts(as: .download)
     return request
   }
 
@@ -157,14 +173,19 @@ final class LoopConnections {
       ])
   }
 
+  /// Counts a request that is over, and writes its line of the access log.
   func log(_ request: IncomingRequest, version: HTTPVersion) {
+    request.countEnd(at: loop.now)
     guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
   }
 
-  /// Logs input that never became a request.
+  /// Counts and logs input that never became a request.
   /// - Parameter facts: the facts of the client's connection.
   func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
+    counters.addRequest(StatusClass(status), .none)
+    counters.add(.endedByClient)
+    counters.add(.toClientFromPawl, UInt64(bytes))
     guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))
   }

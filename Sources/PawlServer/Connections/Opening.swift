@@ -1,5 +1,6 @@
 import PawlCertificates
 import PawlLoop
+import PawlObserve
 import PawlTLS
 import PawlWire
 
@@ -30,6 +31,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   private let peer: SocketAddress
   private var phase: Phase
   var place = ConnectionPlace()
+  var life: (began: LoopCounter, ended: LoopCounter) { (.openingsBegan, .openingsEnded) }
   private var caller: Caller
   private var lingering = Lingering(budget: Opening.lingerBudget)
   var deadlinePlace = DeadlinePlace()
@@ -132,6 +134,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   private func refuseHeader(_ why: String) {
+    connections.counters.add(.proxyHeaderRefused)
     connections.admission.openings.note(.proxyProtocol, of: peer, why: why, at: connections.loop.now)
     close()
   }
@@ -153,11 +156,14 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     case .failed(let failure):
       note(.handshake, failure.reason)
       linger()
-    case .done: serve(with: stream.tls, of: certificates)
+    case .done:
+      if let tls = stream.tls { connections.counters.add(tls.counter) }
+      serve(with: stream.tls, of: certificates)
     }
   }
 
   private func note(_ trouble: OpeningLog.Trouble, _ why: String) {
+    connections.counters.add(.handshakeFailed)
     connections.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: connections.loop.now)
   }
 
@@ -243,6 +249,15 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
       return false
     }
     return true
+  }
+}
+
+extension TLSFacts {
+  fileprivate var counter: LoopCounter {
+    switch version {
+    case .v12: isResumed ? .handshakesTLS12Resumed : .handshakesTLS12
+    case .v13: isResumed ? .handshakesTLS13Resumed : .handshakesTLS13
+    }
   }
 }
 

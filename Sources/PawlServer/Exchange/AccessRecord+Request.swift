@@ -20,7 +20,7 @@ extension AccessRecord {
     host = request.head.authority
     site = request.route.name
     upstream = record.upstream
-    cacheOutcome = record.cacheOutcome
+    cacheOutcome = record.cacheOutcome.word
     bytesFromCache = record.bytesFromCache
     bytesFromOrigin = record.bytesFromOrigin + request.tally.received
     bytesResumed = request.tally.resumed

@@ -1,5 +1,7 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
+import PawlUpstream
 
 /// One request and everything that answers it. The kinds are ``ForwardExchange``, ``DownloadExchange``, ``UploadExchange`` and
 /// others.
@@ -69,6 +71,10 @@ extension ResponseChannel {
   /// Sends the error response for an origin that gave no usable response, and logs the error.
   func fail(_ request: IncomingRequest, _ error: ProxyError) {
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    if error.kind == .connectionLimitReached {
+      let isLive = error.details == OriginExchange.liveLimitDetails
+      request.loop.counters.add(isLive ? .rejectedLive : .rejectedQueue)
+    }
     request.loop.shared.failures.note(error, request)
     reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
   }

@@ -55,6 +55,7 @@ extension IncomingRequest {
       hidesUploadFields, isDelivery, isBelowPrefix
     )
     (changed.tally, changed.resource, changed.rangeCoding) = (tally, resource, rangeCoding)
+    (changed.activeKind, activeKind) = (activeKind, nil)
     return changed
   }
 }

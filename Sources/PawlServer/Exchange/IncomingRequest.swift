@@ -2,6 +2,7 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 
 /// A request, with all that routing and the listener have found out about the request.
 final class IncomingRequest {
@@ -22,6 +23,8 @@ final class IncomingRequest {
   var isBelowPrefix = false
   var record: TransferRecord
   var tally = FetchTally()
+  /// The kind of transfer as which the request counts until it is over; `nil`: it does not count.
+  var activeKind: TransferKind?
   /// The resource under the request's cache key, if it was looked up already.
   var resource: Resource?
 
@@ -67,6 +70,8 @@ final class IncomingRequest {
     (self.route, self.loop, self.facts) = (route, loop, facts)
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
   }
+
+  deinit { if let activeKind { loop.counters.add(activeKind.ended) } }
 
   /// Returns the same request without a client, for work in the background, which appears in no client's log line.
   func inBackground() -> IncomingRequest {

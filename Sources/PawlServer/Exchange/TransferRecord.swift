@@ -1,10 +1,11 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 
 /// The values of one request for the access log; filled in while the request is answered.
 struct TransferRecord {
   var began: Monotonic
-  var cacheOutcome = "-"
+  var cacheOutcome = CacheOutcome.none
   var status = 0
   /// Content bytes written to the client's socket.
   var bytesSent: UInt64 = 0
@@ -19,4 +20,9 @@ struct TransferRecord {
   var originResumes = 0
   var end: BodyEnd?
   var upstream = "-"
+  /// When the head of the final response was given to the connection.
+  var answeredAt: Monotonic?
+  /// Those of ``bytesSent`` that the metrics count already, and those of them that were in the cache.
+  var countedBytes: UInt64 = 0
+  var countedFromCache: UInt64 = 0
 }

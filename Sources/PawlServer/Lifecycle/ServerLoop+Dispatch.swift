@@ -7,12 +7,12 @@ import PawlUpload
 /// once.
 extension ServerLoop: RequestDispatch {
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
-    if let opening { connections.members.remove(opening) }
+    if let opening { connections.remove(opening) }
     if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
       return startHTTP2(HTTP2Connection(stream: stream, facts: facts, listener: listener, connections: connections))
     }
     let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
-    connections.members.add(connection)
+    connections.add(connection)
     connection.start()
     if connections.isDraining { connection.drain() }
   }
@@ -21,13 +21,13 @@ extension ServerLoop: RequestDispatch {
     _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
     _ received: [UInt8]
   ) {
-    connections.members.remove(connection)
+    connections.remove(connection)
     startHTTP2(
       HTTP2Connection(stream: stream, facts: facts, listener: listener, connections: connections, received: received))
   }
 
   private func startHTTP2(_ connection: HTTP2Connection) {
-    connections.members.add(connection)
+    connections.add(connection)
     connection.start()
     if connections.isDraining { connection.drain() }
   }

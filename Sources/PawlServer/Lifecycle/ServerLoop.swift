@@ -26,6 +26,7 @@ final class ServerLoop {
   init(loop: EventLoop, server: Server, router: Router) {
     self.server = server
     services = LoopServices(loop: loop, shared: server.services, router: router)
+    server.services.metrics.add(loop.counters)
     downloads = LoopDownloads(services, abandoned: server.abandoned)
     uploads = LoopUploads(services, oversizedResponses: server.oversizedResponses)
     uploads.queue.whenOneEnded = { [unowned self] in
@@ -61,13 +62,17 @@ final class ServerLoop {
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(accepted: descriptor, loop: loop)
     let admission = server.admission
-    guard !services.isEnding, admission.admit(services.shared.failures) else { return stream.reset() }
+    services.counters.add(.accepted)
+    guard !services.isEnding, admission.admit(services.shared.failures) else {
+      services.counters.add(.rejectedConnections)
+      return stream.reset()
+    }
     guard listener.opensFirst else {
       let facts = ClientFacts(client: peer, isTrusted: admission.isTrusted(peer), port: listener.port)
       return serve(stream, facts, on: listener, after: nil)
     }
     let opening = Opening(stream: stream, peer: peer, listener: listener, connections: connections)
-    connections.members.add(opening)
+    connections.add(opening)
     opening.start()
   }
 

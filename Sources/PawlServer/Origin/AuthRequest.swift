@@ -98,7 +98,9 @@ final class AuthRequest: OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
-    guard refusal != nil, isBodyWhole else { return }
+    let isUsed = refusal != nil && isBodyWhole
+    request.loop.counters.add(isUsed ? .fromOriginNew : .fromOriginWasted, UInt64(bytes.count))
+    guard isUsed else { return }
     isBodyWhole = body.count + bytes.count <= Self.bodyLimit
     body.append(contentsOf: bytes.prefix(Self.bodyLimit - body.count))
   }

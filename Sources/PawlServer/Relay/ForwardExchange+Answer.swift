@@ -39,6 +39,9 @@ extension ForwardExchange {
   func promises(_ head: ResponseHead, _ reply: inout ResponseHead) -> Bool {
     let body = stored.flatMap { $0.head.isAgreed(by: head, total: $0.body.total) ? $0 : nil }
     agreed = body
+    if body == nil, let stored, stored.head.isContradicted(by: head, total: stored.body.total) {
+      request.loop.counters(of: request.route.upstream).addDefect(.headWrong)
+    }
     if let tags = request.match, head.status < 300 || head.status == 304 {
       guard let body, tags.contains(where: { !$0.isWeak && body.isNamed(by: $0) }) else {
         return false

@@ -61,7 +61,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
       return fail(ProxyError(.proxyLoopDetected))
     }
     if case .length(let count) = request.head.framing, count > maxUpload { return refuseContent() }
-    request.record.cacheOutcome = bypass == nil ? "-" : "bypass"
+    request.record.cacheOutcome = bypass == nil ? .none : .bypass
     request.record.upstream = request.route.upstreamName
     guard spooled == nil, request.head.framing != .none, request.head.framing != .length(0) else {
       return ask(.passThrough)
@@ -202,6 +202,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     request.record.bytesFromOrigin += UInt64(bytes.count)
+    request.loop.counters.add(.fromOriginNew, UInt64(bytes.count))
     let flow = answer.append(bytes)
     keptAnswer?.append(bytes)
     if flow == .pause { exchange.pause() }

@@ -55,6 +55,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    request.loop.counters.add(channel.hasResponded ? .fromOriginWasted : .fromOriginNew, UInt64(bytes.count))
     guard !channel.hasResponded else { return }
     request.record.bytesFromOrigin += UInt64(bytes.count)
     guard body.count + bytes.count <= Self.bodyLimit else {

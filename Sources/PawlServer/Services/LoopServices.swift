@@ -14,6 +14,7 @@ final class LoopServices {
 
   let loop: EventLoop
   let shared: SharedServices
+  let counters: LoopCounters
   /// The settings in force; a reload replaces them.
   var router: Router
   /// `nil`: `access-log = off`. A reload may replace it.
@@ -40,17 +41,26 @@ final class LoopServices {
   init(loop: EventLoop, shared: SharedServices, router: Router) {
     (self.loop, self.shared, self.router) = (loop, shared, router)
     accessLog = shared.accessLog
+    counters = loop.counters
   }
 
   // MARK: - Origins
 
   func pool(for upstream: Upstream) -> OriginPool {
     if let lastPool, lastPool.upstream === upstream { return lastPool }
-    let pool = pools[ObjectIdentifier(upstream)] ?? OriginPool(upstream: upstream, loop: loop)
+    let pool = pools[ObjectIdentifier(upstream)] ?? makePool(upstream)
     pools[ObjectIdentifier(upstream)] = pool
     lastPool = pool
     return pool
   }
+
+  private func makePool(_ upstream: Upstream) -> OriginPool {
+    let counters = shared.metrics.counters(ofUpstream: upstream.settings.name, loop: loop.index)
+    return OriginPool(upstream: upstream, loop: loop, counters: counters)
+  }
+
+  /// What the loop counts for this upstream.
+  func counters(of upstream: Upstream) -> UpstreamCounters { pool(for: upstream).counters }
 
   /// Closes idle connections to origins.
   func closeIdle() { for pool in pools.values { pool.closeIdle() } }

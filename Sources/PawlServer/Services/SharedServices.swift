@@ -20,6 +20,7 @@ final class SharedServices: Sendable {
   let codingMemory = CodingMemory()
   let probes = Locked(ProbeMemory())
   let originCodings = Locked(OriginCodings())
+  let metrics = MetricsRegistry()
 
   /// Starts the threads; ``stop()`` ends them.
   init(events: EventLog, accessLog: AccessLog?, clock: any LoopClock) {

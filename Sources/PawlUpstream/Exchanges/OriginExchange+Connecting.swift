@@ -76,6 +76,7 @@ extension OriginExchange {
     address = connection.peer
     if connection.url != preferredURL { moveNode(to: connection.url) }
     connection.begin(self)
+    pool.counters.add(connection.isReused ? .connectionsReused : .connectionsOpened)
     if response.hasBegun { response.restart() }
     isPaused ? connection.stream.stopReading() : connection.stream.startReading()
     let connected = attempts.connected(holdsHead: request.holdsHead)
@@ -98,6 +99,8 @@ extension OriginExchange {
   }
 
   private func sendHead(on connection: OriginConnection) {
+    sentAt = loop.now
+    pool.counters.add(.requests)
     let base = upstream.settings.urls[connection.url].basePath
     guard !base.isEmpty else { return output.connect(request.head) }
     var head = request.head
@@ -122,6 +125,7 @@ extension OriginExchange {
       // An unsafe request is repeated only at the node that may have received it.
       urlOrder = [connection.url]
     }
+    pool.counters.add(.retries)
     connection.end()
     connection.stream.close()
     output.disconnect()

@@ -6,7 +6,7 @@ extension OriginExchange {
   /// Sends content; takes all of `bytes`. `false`: the caller has to wait for ``OriginExchangeDelegate/exchangeWantsBody(_:)``. The
   /// content is discarded after the origin has refused it by a final response, or after the exchange has ended.
   package func sendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    send { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
+    send(UInt64(bytes.count)) { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
   }
 
   /// Sends bytes of a file without copying them through memory (`sendfile`). In all other respects this works as ``sendBody(_:)``
@@ -15,11 +15,12 @@ extension OriginExchange {
   /// - Parameter keeper: keeps the descriptor open; released when the bytes are sent.
   package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping keeper: AnyObject) -> Bool {
     let run = FileContent(descriptor: descriptor, offset: offset, count: count, keeper: keeper)
-    return send { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }
+    return send(count) { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }
   }
 
-  private func send(_ append: () throws(RequestOutput.Misuse) -> RequestOutput.FlushResult) -> Bool {
+  private func send(_ count: UInt64, _ append: () throws(RequestOutput.Misuse) -> RequestOutput.FlushResult) -> Bool {
     guard !isOver, !output.isStopped else { return true }
+    pool.counters.add(.bytesSent, count)
     do throws(RequestOutput.Misuse) {
       wrote(try append())
     } catch {

@@ -3,13 +3,16 @@ import PawlLoop
 
 /// Long-lived exchanges: event streams and tunnels. They give their place back, so that other requests need not wait for it.
 extension OriginExchange {
+  /// The details of the error at the limit of `max-live-connections`.
+  package static let liveLimitDetails = "max-live-connections are in use"
+
   /// Makes the exchange long-lived, so that it counts against `max-live-connections` from now on. There is no timeout for silence
   /// any more; only the kernel's keep-alive probes find a dead peer.
   /// - Returns: `false` if there are too many long-lived exchanges; this exchange has failed then.
   func becomeLive(on connection: OriginConnection) -> Bool {
     guard !isLive else { return true }
     guard upstream.takeLive(request.holder) else {
-      fail(ProxyError(.connectionLimitReached, details: "max-live-connections are in use"))
+      fail(ProxyError(.connectionLimitReached, details: Self.liveLimitDetails))
       return false
     }
     connection.stream.probePeer()

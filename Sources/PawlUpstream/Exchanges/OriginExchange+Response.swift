@@ -77,6 +77,7 @@ extension OriginExchange {
         case .data(let piece, let consumed):
           at += consumed
           bodyBytesReceived += UInt64(piece.count)
+          pool.counters.add(.bytesReceived, UInt64(piece.count))
           buffer.withUnsafeBytes {
             delegate?.exchange(self, body: UnsafeRawBufferPointer(rebasing: $0[piece]))
           }
@@ -154,6 +155,7 @@ extension OriginExchange {
     }
     if upstream.hasSeveralNodes { noteAnswer(head.status) }
     response.takeFinal(head, framing, isEarly: !output.isSent)
+    countResponse(head.status)
     // A response is early if its head comes before the request is completely sent. After an early response of 300 or above the rest
     // of the request is discarded. After an early 2xx the rest is sent until the response ends, because some origins respond while
     // they read. If `outlivesAnswer` accepts the status, the request is sent to its end.
@@ -171,6 +173,7 @@ extension OriginExchange {
   package func takeContent() -> UnsafeRawBufferPointer? {
     guard let (content, hasMore) = response.whole, !isOver, !isPaused else { return nil }
     bodyBytesReceived = UInt64(content.count)
+    pool.counters.add(.bytesReceived, bodyBytesReceived)
     _ = release(reusable: isReusable(hasMore: hasMore))
     return content
   }

@@ -26,6 +26,8 @@ package final class OriginExchange {
   @exclusivity(unchecked) var delegate: (any OriginExchangeDelegate)?
   @exclusivity(unchecked) var phase = Phase.starting
   var grantedAt: Monotonic?
+  /// When the head of the request was sent last.
+  var sentAt: Monotonic?
   /// Index of the URL chosen for this exchange; once it is connected, of the URL it is connected to.
   var preferredURL = 0
   /// Indices of the URLs to try, in this order. Empty if the upstream has only one URL, before ``begin()``, and after
@@ -153,6 +155,7 @@ package final class OriginExchange {
 
   func fail(_ error: ProxyError) {
     guard !isOver else { return }
+    count(error)
     var failure = OriginFailure(
       error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent,
       lacksHeldBack: lacksHeldBack)

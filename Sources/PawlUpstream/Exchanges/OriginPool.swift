@@ -1,9 +1,12 @@
 package import PawlLoop
+package import PawlObserve
 
 /// The connections of one loop to an upstream: idle ones, and those of running exchanges. Used on its loop only.
 package final class OriginPool {
   package let upstream: Upstream
   package let loop: EventLoop
+  /// What the loop counts for this upstream.
+  package let counters: UpstreamCounters
   private var id: ConnectionLimit.PoolID = -1
   /// The reference through which the upstream reaches this pool.
   let reference = PoolReference()
@@ -13,8 +16,8 @@ package final class OriginPool {
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
 
   /// Makes the pool for one loop and one upstream; each such pair has one pool. Call it on the loop, or before the loop runs.
-  package init(upstream: Upstream, loop: EventLoop) {
-    (self.upstream, self.loop) = (upstream, loop)
+  package init(upstream: Upstream, loop: EventLoop, counters: UpstreamCounters = UpstreamCounters()) {
+    (self.upstream, self.loop, self.counters) = (upstream, loop, counters)
     reference.pool = self
     id = upstream.register(self)
   }

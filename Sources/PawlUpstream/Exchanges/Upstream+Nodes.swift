@@ -43,6 +43,9 @@ extension Upstream {
   /// The state of each node, in the order of their URLs.
   package func nodeStates(at now: Monotonic) -> [NodeState] { withRotation { $0.states(at: now) } }
 
+  /// Returns for each node whether it is taken as working, in the order of the URLs.
+  package func nodesWork(at now: Monotonic) -> [Bool] { withRotation { $0.nodesWork(at: now) } }
+
   // MARK: - Reports
 
   /// Reports that no connection was made, or no response came in time.

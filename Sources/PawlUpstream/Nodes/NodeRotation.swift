@@ -91,6 +91,9 @@ package struct NodeRotation: Hashable, Sendable {
     }
   }
 
+  /// Returns for each node whether it is taken as working.
+  package func nodesWork(at now: Monotonic) -> [Bool] { health.indices.map { works($0, at: now) } }
+
   private func works(_ node: Int, at now: Monotonic) -> Bool { health[node].rest(at: now) == .none }
 
   /// - Parameter isTurn: whether one of these nodes gets the request, so that the rotation advances.

@@ -1,4 +1,5 @@
 import PawlLoop
+import PawlObserve
 import Testing
 
 @testable import PawlServer
@@ -7,6 +8,7 @@ import Testing
   private final class Member: ServedConnection {
     let stream: SocketStream
     var place = ConnectionPlace()
+    var life: (began: LoopCounter, ended: LoopCounter) { (.http1Began, .http1Ended) }
     init(_ loop: EventLoop) { stream = SocketStream(adopting: -1, loop: loop) }
     func drain() {}
     func abandonAll(_ end: BodyEnd) {}

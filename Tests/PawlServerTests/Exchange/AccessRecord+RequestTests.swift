@@ -14,7 +14,7 @@ import Testing
     request.record.bytesSent = 10
     request.record.bytesFromCache = 3
     request.record.bytesFromOrigin = 1
-    request.record.cacheOutcome = "partial"
+    request.record.cacheOutcome = .partial
     request.record.upstream = "app"
     request.record.end = BodyEnd(party: .origin, reason: "changed: other-tag")
     (request.tally.received, request.tally.resumed, request.tally.replayed) = (7, 4, 2)

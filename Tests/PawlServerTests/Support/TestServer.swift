@@ -24,6 +24,8 @@ final class TestServer: @unchecked Sendable {
   /// What a test changes of the configuration: lines for a section, by the section's label.
   struct Changes {
     var pawl = ""
+    /// `nil`: a file that the test reads.
+    var accessLog: String?
     var listen = ""
     var cache = "memory-object = 0"
     var cacheSize = "512M"
@@ -85,7 +87,7 @@ final class TestServer: @unchecked Sendable {
       [pawl]
       state-dir = \(folder.path)
       workers = 1
-      access-log = \(folder.path)/access.log
+      access-log = \(changes.accessLog ?? "\(folder.path)/access.log")
       access-log-format = json
       \(changes.pawl)
       [listen:default]

@@ -35,7 +35,7 @@ extension HTTP1Connection: ResponseChannel {
     owed = .unknown
     if !state.turn.isHead, length != .none {
       output.append(contentsOf: content)
-      request?.record.bytesSent += UInt64(content.count)
+      request?.noteSent(content.count)
     }
     setDeadline(after: listener.settings.sendTimeout)
     pump()
@@ -59,6 +59,7 @@ extension HTTP1Connection: ResponseChannel {
     owed = if case .known(let count) = length { .bytes(count) } else { .unknown }
     request?.dress(&head)
     request?.record.status = head.status
+    request?.record.answeredAt = connections.loop.now
     HeadWriter.write(
       head, framing: framing, connection: state.turn.persists ? .keepAlive : .close, to: clientVersion, into: &output)
     return length
@@ -87,6 +88,8 @@ extension HTTP1Connection: ResponseChannel {
     var head = head
     request.dress(&head)
     request.record.status = head.status
+    request.record.answeredAt = connections.loop.now
+    request.counts(as: .tunnel)
     HeadWriter.write(head, framing: .none, connection: .upgrade, into: &output)
     output.append(contentsOf: leftover)
     let pendingToClient = Array(output[outputSent...])

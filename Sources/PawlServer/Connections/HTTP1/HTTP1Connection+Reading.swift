@@ -182,6 +182,7 @@ extension HTTP1Connection {
       case .data(let piece, let consumed):
         position += consumed
         contentMeter.add(piece.count)
+        connections.counters.add(.fromClient, UInt64(piece.count))
         if !pass(buffer, piece), content.holdBack() { stream.stopReading() }
       case .end(let consumed):
         let trailers = content.end()

@@ -130,7 +130,7 @@ extension HTTP1Connection: BodyConsumer {
       endVisibly(fault)
       return false
     }
-    request?.record.bytesSent += UInt64(count)
+    request?.noteSent(count)
     return true
   }
 

@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlWire
 
 /// A client's HTTP/1.1 connection: reads heads and bodies, keeps requests in order, pulls answers from their sources, enforces
@@ -27,6 +28,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
   private var deadline = Monotonic(nanoseconds: 0)
   @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
+  var life: (began: LoopCounter, ended: LoopCounter) { (.http1Began, .http1Ended) }
   private var hasDeadline = false
   /// Whether messages are being parsed from the input. If the answer to one of them is complete at once, ``awaitRequest()`` is
   /// called during the parsing, and must not parse further messages itself.
@@ -132,8 +134,11 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     case .goesOn:
       contentMeter.restart()
       setDeadline(after: rate.window)
-    case .cut: clientBroke(RateFloor.end.reason)
+    case .cut:
+      connections.counters.add(.rejectedMinRate)
+      clientBroke(RateFloor.end.reason)
     case .refuse:
+      connections.counters.add(.rejectedMinRate)
       request?.record.end = RateFloor.end
       exchange?.clientLeft()
       exchange = nil

@@ -218,16 +218,26 @@ extension HTTP1Connection {
     }
     if sent.get.keepsAlive { setDeadline(after: listener.settings.keepaliveTimeout) }
     let connections = self.connections
-    connections.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) {
-      record in
+    let duration = connections.clock.now().microseconds(since: requestBegan)
+    connections.counters.addHit(bytes: sent.count, microseconds: duration)
+    if sent.status == 206 { countResumption(sent, buffer) }
+    connections.logHit(
+      HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count, duration
+    ) { record in
       record.referer = listener.withParser({ $0.first(.referer) }).map { connections.services.shown(buffer[$0]) }
       record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-      record.durationMicros = connections.clock.now().microseconds(since: requestBegan)
       record.requestID = sent.id(message, buffer)
     }
     guard !sent.get.keepsAlive else { return }
     state.begin(sent.turn)
     finishConnection()
+  }
+
+  /// Counts a range without an end as a download that the client goes on with.
+  private func countResumption(_ sent: HotAnswerSent, _ buffer: [UInt8]) {
+    guard sent.bytes.lowerBound > 0, let range = sent.get.range, buffer[range].last == 0x2d else { return }
+    connections.counters.add(.clientResumedRange)
+    connections.counters.add(.savedByClientResume, sent.bytes.lowerBound)
   }
 
   /// Sends the rest, which the socket did not take, as an ordinary answer: with the time limits and the log line of any other
@@ -240,7 +250,8 @@ extension HTTP1Connection {
       listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
       id: Array(sent.id(message, buffer)))
     request.record.status = sent.status
-    request.record.cacheOutcome = "hit"
+    request.record.cacheOutcome = .hit
+    request.record.answeredAt = connections.loop.now
     request.record.bytesSent = sent.count
     request.record.bytesFromCache = sent.count
     state.begin(sent.turn)

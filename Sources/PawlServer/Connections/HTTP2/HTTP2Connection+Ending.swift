@@ -38,6 +38,7 @@ extension HTTP2Connection {
   func ended(_ reason: HTTP2Session.EndReason) {
     guard isOpen else { return }
     if reason != .goAway {
+      connections.counters.add(.http2Aborted)
       connections.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: connections.loop.now)
     }
     beginEnding()

@@ -26,6 +26,7 @@ extension HTTP2Connection {
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)
+    connections.counters.add(.http2Streams)
     let ownID = get.requestID == nil ? connections.services.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
     readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, connections.loop.now))
@@ -128,15 +129,16 @@ extension HTTP2Connection {
   ///   - sent: bytes of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
     let connections = self.connections
+    let duration = connections.loop.now.microseconds(since: request.began)
+    connections.countHit(sent: UInt64(sent ?? request.bytes), duration, end)
     connections.logHit(
-      request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes)
+      request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes), duration
     ) { record in
       record.bytesFromCache = UInt64(request.bytes)
       record.version = HTTPVersion.http2.text
       record.referer = request.get.first(.referer).map { connections.services.shown(request.get.bytes[$0]) }
       record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
       record.requestID = request.id
-      record.durationMicros = connections.loop.now.microseconds(since: request.began)
       if let end { record.end(end) }
     }
   }

@@ -1,10 +1,12 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlWire
 
 /// The callbacks of the session, passed on to the stream concerned.
 extension HTTP2Connection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, began request: HTTP2Request, on id: HTTP2StreamID) {
+    connections.counters.add(.http2Streams)
     let stream = HTTP2Stream(id, request, on: self)
     streams[id] = stream
     arrived.append(stream)
@@ -17,6 +19,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
   }
 
   func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on id: HTTP2StreamID) {
+    connections.counters.add(.http2Streams)
     let stream = HTTP2Stream(id, refused: refusal, on: self)
     streams[id] = stream
     arrived.append(stream)

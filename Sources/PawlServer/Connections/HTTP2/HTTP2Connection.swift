@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlWire
 
 /// A client's HTTP/2 connection: moves bytes between the socket and the ``HTTP2Session``, begins the requests that came, pulls
@@ -40,6 +41,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   let session: HTTP2Session
   var phase = Phase.open
   var place = ConnectionPlace()
+  var life: (began: LoopCounter, ended: LoopCounter) { (.http2Began, .http2Ended) }
 
   // Reading
   private var received: [UInt8]

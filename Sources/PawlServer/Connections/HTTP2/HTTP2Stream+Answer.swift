@@ -31,6 +31,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     let length = head.length(length)
     if let request { request.dress(&head) } else { head.addOrigin(date: loop.dateField) }
     request?.record.status = head.status
+    request?.record.answeredAt = loop.loop.now
     let hasContent = request?.head.method != .head && body != nil && length != .known(0) && length != .none
     var announced: UInt64?
     if case .known(let count) = length { announced = count }
@@ -70,7 +71,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
 
   func append(_ count: Int, to output: inout [UInt8]) -> Bool {
     progressAt = loop.loop.now
-    request?.record.bytesSent += UInt64(count)
+    request?.noteSent(count)
     guard let failure = outgoing.append(count, to: &output) else { return true }
     request?.record.end = failure
     loop.noteCut(request, failure)
@@ -100,6 +101,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     }
     exchange = nil
     webSocket = .tunnel
+    request?.counts(as: .tunnel)
     let tunnel = HTTP2Tunnel(channel: self, connections: loop)
     exchange = tunnel
     respond(head, length: .unknown, body: tunnel)

@@ -7,6 +7,7 @@ import PawlWire
 extension HTTP2Stream {
   func receive(_ bytes: UnsafeRawBufferPointer) {
     contentCount += UInt64(bytes.count)
+    loop.counters.add(.fromClient, UInt64(bytes.count))
     begin()
     meter.add(bytes.count)
     // A tunnel still carries bytes to the origin after the origin has ended its own direction.
@@ -161,8 +162,11 @@ extension HTTP2Stream {
     case .goesOn:
       meter.restart()
       timeContent()
-    case .cut: abandon(RateFloor.end)
+    case .cut:
+      loop.counters.add(.rejectedMinRate)
+      abandon(RateFloor.end)
     case .refuse:
+      loop.counters.add(.rejectedMinRate)
       request.record.end = RateFloor.end
       exchange?.clientLeft()
       exchange = nil

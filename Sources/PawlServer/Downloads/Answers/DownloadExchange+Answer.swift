@@ -153,10 +153,10 @@ extension DownloadExchange {
   private func note(_ served: Served, _ stored: StoredResponse) {
     request.record.cacheOutcome =
       switch served.arrival {
-      case nil: stored.body.isComplete ? "hit" : "partial"
-      case .validated?, .confirmed?: "revalidated"
-      case .staleOnError?: "stale"
-      case .fetched?: served.isCollapsed ? "collapsed" : "miss"
+      case nil: stored.body.isComplete ? .hit : .partial
+      case .validated?, .confirmed?: .revalidated
+      case .staleOnError?: .stale
+      case .fetched?: served.isCollapsed ? .collapsed : .miss
       }
   }
 }

@@ -53,7 +53,7 @@ extension DownloadExchange: FetchLeader {
     var status = CacheStatus(fwd: reason)
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
-    request.record.cacheOutcome = "miss"
+    request.record.cacheOutcome = .miss
     return reply
   }
 

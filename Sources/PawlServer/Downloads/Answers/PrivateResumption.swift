@@ -232,7 +232,7 @@ final class PrivateResumption: FetchHeadSink {
       // time.
       guard comparison.compared > range.first else { return }
       timer?.close()
-      request.record.cacheOutcome = "miss"
+      request.record.cacheOutcome = .miss
       let rest = CacheReader(
         [.body(range.first, through: range.end)], of: stored, for: request, in: store, on: exchange.downloads)
       exchange.channel.respond(

@@ -14,7 +14,7 @@ final class UncachedExchange: Exchange, FetchHeadSink {
 
   func start() {
     guard !OriginRequests.isLoop(request.head.fields) else { return fail(ProxyError(.proxyLoopDetected)) }
-    request.record.cacheOutcome = "bypass"
+    request.record.cacheOutcome = .bypass
     var head = OriginRequests.forwarded(request)
     head.fields.removeAll(.expect)
     let fetch = OriginFetch(for: request, base: head, use: .passThrough, for: .head(self))

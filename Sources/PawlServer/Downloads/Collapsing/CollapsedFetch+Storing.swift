@@ -77,7 +77,7 @@ extension CollapsedFetch {
       stored, in: resource, replacing: [],
       superseding: isOvertaken ? [] : replaced + (kept.isOnceConfirmed ? excessOfConfirmed() : []))
     if let old {
-      TwinComparison.start(old: old, new: stored, store: store, downloads: downloads, policy: request.route.policy)
+      TwinComparison.start(old: old, new: stored, store: store, downloads: downloads, route: request.route)
     }
     return (stored, isOvertaken)
   }

@@ -48,9 +48,12 @@ extension OriginFetch {
   ) {
     let (url, canBeCompared) = (exchange?.url, canReplay(spanStart: spanStart, prefix: heldPrefix))
     let isOther = nodes?.isOther(url) ?? false
-    switch judgeContinuation(
+    let verdict = judgeContinuation(
       asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther)
-    {
+    if let defect = OriginDefect(head, asked: asked, verdict, of: identity, isOtherNode: isOther) {
+      counters.addDefect(defect)
+    }
+    switch verdict {
     case .append(let from): goOnReading(from: from, head)
     case .replay:
       nodes?.compares(url, head, framing, total: total, receivedAt: services.loop.wallSeconds)
@@ -89,6 +92,7 @@ extension OriginFetch {
   /// Logs, at most once an hour, that nodes give equal bytes different validators. Because the validators differ, each change to another
   /// node costs a replay.
   func logNodesDiffer() {
+    counters.addDefect(.etagUnstable)
     guard let omitted = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
     services.events.log(
       .notice, "nodes-tag-differently",
@@ -105,6 +109,9 @@ extension OriginFetch {
     if case .askForRest = attempts.asked, head.status == 200 { attempts.progress.originRefusesRanges = true }
     defer { sink?.fetchContinues(self) }
     guard state.hasBroken else { return }
+    services.counters.add(FetchBreak.counter(of: attempts.failure))
+    // With a range, the bytes before it did not have to come again.
+    services.counters.add(.savedByFillResume, start > spanStart ? start - spanStart : 0)
     services.events.log(
       .notice, "origin-resumed",
       [

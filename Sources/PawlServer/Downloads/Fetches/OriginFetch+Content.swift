@@ -5,16 +5,21 @@ import PawlWire
 /// Handles received content: compares bytes that have come once before, delivers new bytes, and keeps bytes that have to wait.
 extension OriginFetch {
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
-    guard state.isReading else { return }
+    guard state.isReading else { return wasted(bytes.count) }
     request.tally.received += UInt64(bytes.count)
     if state.isComparing || !undelivered.isEmpty || state.isPaused {
       undelivered.append(contentsOf: bytes)
       return exchange.pause()
     }
     let used = take(bytes)
-    if used < bytes.count, state.isReading {
-      undelivered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[used...]))
-    }
+    guard used < bytes.count else { return }
+    guard state.isReading else { return wasted(bytes.count - used) }
+    undelivered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+  }
+
+  /// Counts bytes that were received and are of no use.
+  func wasted(_ count: Int) {
+    if count > 0 { services.counters.add(.fromOriginWasted, UInt64(count)) }
   }
 
   /// Compares bytes that have come once before, and delivers new bytes.
@@ -31,6 +36,7 @@ extension OriginFetch {
   private func compare(_ bytes: UnsafeRawBufferPointer) -> Int {
     let count = Int(min(UInt64(bytes.count), frontier - position))
     request.tally.replayed += UInt64(count)
+    services.counters.add(.fromOriginReplayed, UInt64(count))
     attempts.replayed += UInt64(count)
     let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
     let offset = position
@@ -70,13 +76,18 @@ extension OriginFetch {
     let offset = frontier
     frontier += UInt64(count)
     position = frontier
+    services.counters.add(state.hasBroken ? .fromOriginResumed : .fromOriginNew, UInt64(count))
     if state.hasBroken {
       request.tally.resumed += UInt64(count)
       if let nodes, nodes.progressed(known: first?.identity) { logNodesDiffer() }
     }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
-    guard state.isReading else { return bytes.count }
+    guard state.isReading else {
+      wasted(bytes.count - count)
+      return bytes.count
+    }
     if let spanEnd, frontier >= spanEnd, total != spanEnd || count < bytes.count {
+      wasted(bytes.count - count)
       dropExchange()
       end()
       return bytes.count
@@ -91,7 +102,7 @@ extension OriginFetch {
       let bytes = undelivered
       undelivered = []
       let used = bytes.withUnsafeBytes { take($0) }
-      guard state.isReading else { return }
+      guard state.isReading else { return wasted(bytes.count - used) }
       if used < bytes.count { undelivered = Array(bytes[used...]) + undelivered }
     }
     guard undelivered.isEmpty else { return }

@@ -20,6 +20,8 @@ final class OriginFetch: OriginExchangeDelegate {
   let request: IncomingRequest
   let services: LoopServices
   var route: RouteSettings { request.route }
+  /// What the loop counts for the upstream.
+  var counters: UpstreamCounters { services.counters(of: route.upstream) }
   /// The head of the first request; ``ResumptionRequest`` makes the later ones from it.
   let base: RequestHead
   private let use: OriginUse
@@ -115,6 +117,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func takeContent() -> UnsafeRawBufferPointer? {
     guard state.isAccepting, let content = exchange?.takeContent() else { return nil }
     request.tally.received += UInt64(content.count)
+    services.counters.add(.fromOriginNew, UInt64(content.count))
     state.ends()
     (exchange, taker) = (nil, .nobody)
     return content
@@ -162,6 +165,11 @@ final class OriginFetch: OriginExchangeDelegate {
     taker = .nobody
     timer?.cancel()
     dropExchange()
+    dropUndelivered()
+  }
+
+  private func dropUndelivered() {
+    wasted(undelivered.count)
     undelivered = []
   }
 
@@ -214,6 +222,7 @@ final class OriginFetch: OriginExchangeDelegate {
     if position < frontier { return isAnother("shorter-than-before") }
     let expected = spanEnd ?? total
     if let expected, frontier < expected {
+      counters.addDefect(.truncated)
       attempts.ended("ended-early", .brokeOff)
       return brokeOff()
     }
@@ -244,7 +253,7 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   func waitToAsk(_ delay: Duration, _ ask: @escaping (OriginFetch) -> Void) {
-    undelivered = []
+    dropUndelivered()
     state.backsOff()
     let timer = services.loop.makeTimer { [weak self] in self.map(ask) }
     self.timer = timer

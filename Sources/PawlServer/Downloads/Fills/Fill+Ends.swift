@@ -31,6 +31,7 @@ extension Fill {
     }
     switch failure {
     case .changed(let why):
+      downloads.services.counters.add(.fillsFailedChanged)
       downloads.events.log(
         .warning, "content-changed",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
@@ -42,6 +43,7 @@ extension Fill {
       }
       letGo()
     case .narrower(let why):
+      downloads.services.counters.add(.fillsFailedNarrower)
       downloads.events.log(
         .notice, "fill-not-shared",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
@@ -65,6 +67,7 @@ extension Fill {
 
   func giveUp(_ end: BodyEnd) {
     guard fetch != nil else { return }
+    downloads.services.counters.add(.fillsGaveUp)
     downloads.events.log(
       .warning, "fill-ended",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
@@ -88,7 +91,9 @@ extension Fill {
     fetch = nil
     state.letsGo()
     downloads.abandoned.remove(self, of: route.upstream)
-    downloads.fills[ObjectIdentifier(self)] = nil
+    if downloads.fills.removeValue(forKey: ObjectIdentifier(self)) != nil {
+      downloads.services.counters.add(.fillsEnded)
+    }
     body.fillPaused()
     body.wakeAll()
     confirm(.changed)

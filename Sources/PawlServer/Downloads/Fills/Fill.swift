@@ -87,6 +87,7 @@ final class Fill: FetchBodySink {
   ///   content after it was stored.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     downloads.fills[ObjectIdentifier(self)] = self
+    downloads.services.counters.add(.fillsBegan)
     coordinator = FillCoordinator.began(
       self, response, on: downloads.loop, from: start, through: end ?? identity.total, sharing: sharing)
     fetch?.accept(FirstResponse(identity, status: response.head.status), from: start, through: end)
@@ -108,6 +109,7 @@ final class Fill: FetchBodySink {
     }
     fill.confirmed = confirmed
     fill.downloads.fills[ObjectIdentifier(fill)] = fill
+    fill.downloads.services.counters.add(.fillsBegan)
     fill.coordinator = coordinator
     let identity = coordinator.identity
     let asking = decideStart(at: span.lowerBound, identity: identity, isReplayed: isReplayed)

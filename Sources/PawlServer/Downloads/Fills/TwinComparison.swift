@@ -16,21 +16,22 @@ final class TwinComparison: Sendable {
   private let store: CacheStore
   private let downloads: LoopBound<LoopDownloads>
   private let loop: EventLoop
-  private let policy: CachePolicy
+  private let route: RouteSettings
+  private var policy: CachePolicy { route.policy }
   private let progress = Locked((compared: UInt64(0), isDecided: false))
   private let waiters = Locked<[@Sendable () -> Void]?>([])
 
   private init(
-    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, policy: CachePolicy
+    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, route: RouteSettings
   ) {
-    (self.old, self.new, self.store, self.policy) = (old, new, store, policy)
+    (self.old, self.new, self.store, self.route) = (old, new, store, route)
     (self.downloads, loop) = (LoopBound(downloads, on: downloads.loop), downloads.loop)
   }
 
   static func start(
-    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, policy: CachePolicy
+    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, route: RouteSettings
   ) {
-    let twin = TwinComparison(old: old, new: new, store: store, downloads: downloads, policy: policy)
+    let twin = TwinComparison(old: old, new: new, store: store, downloads: downloads, route: route)
     FillCoordinator.compare(new, with: twin)
     // The comparison is a reader of the new body, too: a fill of unknown length runs only a limited number of bytes ahead of it.
     for body in [old.body, new.body] { body.readerMoved(token: twin.token, position: 0) }
@@ -151,6 +152,9 @@ final class TwinComparison: Sendable {
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
+      if let was = old.head.validators.tag, let isNow = new.head.validators.tag, !was.matchesWeakly(isNow) {
+        downloads.get().services.counters(of: route.upstream).addDefect(.etagUnstable)
+      }
       // A client that has waited here with the tag of a coded form then finds that form.
       store.moveForms(of: old.body, to: new.body)
       // The old file is deleted after it was recorded that the new body has its tags. So no tag is lost if the process ends in between.

@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlUpload
 import PawlUploadStore
 import PawlUpstream
@@ -8,6 +9,8 @@ import PawlUpstream
 extension DeliveryAttempt {
   /// The time for which a response body above `response-max` is available.
   private static let spillLifetime = Duration.seconds(60)
+
+  private func count(_ result: LoopCounter) { loopUploads.services.counters.add(result) }
 
   func conclude(_ outcome: Outcome) {
     switch outcome {
@@ -22,6 +25,7 @@ extension DeliveryAttempt {
       switch request?.isTus == true && !isTaken(head) ? .notConsumed : DeliveryPolicy.verdict(status: head.status) {
       case .answered:
         if head.status < 500 { loopUploads.queue.cameBack(route.upstreamName) }
+        count(.forwardAnswered)
         keep(answer, head, collector.spilled)
       case .notConsumed: passOn(answer, "the origin answered \(head.status)")
       }
@@ -79,6 +83,7 @@ extension DeliveryAttempt {
     switch DeliveryPolicy.verdict(status: head.status) {
     case .answered:
       loopUploads.events.log(.notice, "upload-refused", ["upload": id, "why": why])
+      count(.forwardRefused)
       keep(answer, head, nil)
     case .notConsumed: passOn(answer, why)
     }
@@ -139,6 +144,7 @@ extension DeliveryAttempt {
   }
 
   func refuseForGood(_ why: String) {
+    count(.forwardRefused)
     phase = .over
     // First the upload goes back from `forwarding` to `complete`, because the origin has no bytes of the upload.
     upload.noteAttempt(failed: why, nextAt: nil)
@@ -149,6 +155,7 @@ extension DeliveryAttempt {
 
   /// Passes 401, 429 or 503 to the client that waits; the upload stays complete, and can be delivered again.
   func passOn(_ answer: UploadAnswer, _ why: String) {
+    count(.forwardNotConsumed)
     let pause = DeliveryPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     if pause == nil, uploads.settings.forwardGiveUp == nil {
       // The client may never come back, so the wait for the client has an end. An attempt for which no client waits, such as one
@@ -172,6 +179,7 @@ extension DeliveryAttempt {
   /// - Parameter after: the time until the next attempt; `nil`: a time that grows with the number of attempts
   ///   (``DeliveryPolicy``).
   func comeBack(_ why: String, isAway: Bool = false, after: Duration? = nil) {
+    count(isAway ? .forwardUnreachable : .forwardBroke)
     if let after { return goBack(why, after: after) }
     let pause = DeliveryPolicy.backoff(attempt: attempt)
     // A random part spreads the attempts of uploads that failed at the same time.
@@ -213,6 +221,7 @@ extension DeliveryAttempt {
   /// Records that the outcome is unknown, so that the operator decides.
   /// - Parameter answer: a response that does not count, shown to the operator.
   private func leaveUnknown(_ why: String, answer: UploadAnswer? = nil) {
+    count(.forwardUnknown)
     phase = .over
     letGo()
     // The operator may need more time than the time limit for deliveries allows, so the limit is removed.

@@ -74,6 +74,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    loopUploads.services.counters.add(.fromOriginNew, UInt64(bytes.count))
     collector.append(bytes)
     if collector.isBeyondUse, !exchange.stillSends { cutAnswer() }
   }

@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlUpload
 import PawlUploadStore
 import PawlUpstream
@@ -193,6 +194,7 @@ final class DeliveryAttempt {
   func end() {
     phase = .over
     letGo()
+    loopUploads.services.counters.observe(.delivery, microseconds: loop.now.microseconds(since: began))
     loopUploads.queue.ended(self)
   }
 }

@@ -76,6 +76,7 @@ final class DeliveryQueue {
       let forwarder = DeliveryAttempt(
         entry.upload, route: entry.route, uploads: uploads, on: loopUploads, isUrgent: entry.isUrgent, holder: holder)
       running[entry.upload.id] = forwarder
+      loopUploads.services.counters.add(.deliveriesBegan)
       forwarder.start()
     }
     if lines[upstream]?.isIdle == true { lines[upstream] = nil }
@@ -86,6 +87,7 @@ final class DeliveryQueue {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
       running[forwarder.upload.id] = nil
+      loopUploads.services.counters.add(.deliveriesEnded)
       lines[upstream]?.ended(forwarder.holder, isQuick: loopUploads.loop.now - forwarder.began < PlaceShares.quick)
     }
     if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }

@@ -148,7 +148,9 @@ final class OriginProbe: OriginExchangeDelegate {
     answer(ProbeMemory.Answer(head), isCertain: isCertain)
   }
 
-  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {}
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    request.loop.counters.add(.fromOriginWasted, UInt64(bytes.count))
+  }
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {}
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {

@@ -112,7 +112,11 @@ extension UploadExchange {
     if let length = append.length, !upload.declare(length: length) { return refuse(.inconsistentLength) }
     if let length = upload.status.length, end > length { return exceeded(from: append.offset) }
     if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
-    if append.offset > 0, append.hasContent { note("upload-resumed") }
+    if append.offset > 0, append.hasContent {
+      note("upload-resumed")
+      loop.counters.add(dialect == .tus ? .clientResumedTus : .clientResumedRUFH)
+      loop.counters.add(.savedByClientResume, append.offset)
+    }
     expectEnd(told: append.length ?? append.contentLength.map { _ in end }, length: upload.status.length)
     receive(append.digests)
   }

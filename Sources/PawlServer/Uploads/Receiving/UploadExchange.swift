@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlObserve
 import PawlUpload
 import PawlUploadStore
 
@@ -65,6 +66,7 @@ final class UploadExchange: Exchange {
   ) {
     (self.question, self.dialect, self.request, self.channel) = (question, dialect, request, channel)
     self.deliveries = deliveries
+    request.counts(as: .upload)
   }
 
   var loop: LoopServices { request.loop }
@@ -126,6 +128,7 @@ final class UploadExchange: Exchange {
   /// client reads the response.
   func refuse(_ refusal: UploadRefusal) {
     if state.isOver { return }
+    if let counter = refusal.counter { loop.counters.add(counter) }
     reply(refusalReply(refusal))
   }
 
@@ -266,6 +269,18 @@ final class UploadExchange: Exchange {
     case .pass: state.forward?.responseSent()
     case .noteDelivered: if !channel.hasClientEnded { upload?.noteAnswerDelivered() }
     default: break
+    }
+  }
+}
+
+extension UploadRefusal {
+  /// The counter of refusals at a limit; `nil`: this is none.
+  fileprivate var counter: LoopCounter? {
+    switch self {
+    case .tooLarge: .rejectedUploadSize
+    case .noSpace: .rejectedUploadSpace
+    case .tooManyUploads: .rejectedUploadCount
+    default: nil
     }
   }
 }

@@ -5,7 +5,9 @@ import Testing
   /// For each folder of `Sources` whose rooms are decided, which others of them each may refer to. `""` is the folder's own files.
   static let allowed: [String: [String: Set<String>]] = [
     "PawlCache": ["Storing": [], "Resuming": ["Storing"], "Serving": ["Storing", "Resuming"]],
-    "PawlConfig": ["Values": [], "Settings": ["Values"], "Reading": ["Values", "Settings"]],
+    "PawlConfig": [
+      "Values": [], "Foreign": [], "Settings": ["Values", "Foreign"], "Reading": ["Values", "Foreign", "Settings"],
+    ],
     "PawlHTTP": [
       "Bytes": [], "Messages": ["Bytes"], "Ranges": messages, "Conditions": messages, "Caching": messages,
       "Proxies": messages,
@@ -35,8 +37,8 @@ import Testing
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],
       "Exchange": ["Buffers", "Routing", "Services"], "Identity": requests, "Origin": requests.union(["Identity"]),
       "Relay": exchanges, "Downloads": exchanges.union(["Relay"]), "Uploads": exchanges.union(["Relay"]),
-      "Connections": answers, "Admin": answers.union(["Connections"]),
-      "Lifecycle": answers.union(["Connections", "Admin"]),
+      "Connections": answers, "Admin": answers.union(["Connections"]), "Trials": [],
+      "Lifecycle": answers.union(["Connections", "Admin", "Trials"]),
     ],
     "PawlServer/Connections": ["": [], "HTTP1": [""], "HTTP2": [""]],
     "PawlServer/Exchange": ["Bodies": [], "": ["Bodies"]],

@@ -14,7 +14,9 @@ extension ConfigurationAssembly {
     checkAdmin()
     // If a name is mistyped, the section with the right name is unused. The error about the name is enough, without a warning
     // about that section.
-    if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
+    guard !issues.contains(where: { $0.severity == .error }) else { return }
+    warnOfUnused()
+    warnOfDoubts()
   }
 
   mutating func report<Model>(

@@ -9,7 +9,8 @@ package enum ConfigurationLoader {
     let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
     var assembly = ConfigurationAssembly(surroundings, origin: origin, issues: collector.issues)
     // If the file cannot be read, only that is reported. Otherwise all required sections would be reported as missing, too.
-    if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
+    // The same holds for a file of another program.
+    if collector.files.isEmpty || collector.isForeign { throw InvalidConfiguration(issues: collector.issues) }
     return try assembly.assemble(collector.sections, files: collector.files)
   }
 

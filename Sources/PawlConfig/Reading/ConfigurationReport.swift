@@ -1,12 +1,13 @@
 /// The texts that `pawl check` and `pawl config` print.
 package enum ConfigurationReport {
   /// Lists every issue on a line of its own, then the number of issues.
-  package static func issues(_ issues: [Issue]) -> String {
+  /// - Parameter unusable: the verdict instead of "NOT valid", if the configuration is valid and something else is not.
+  package static func issues(_ issues: [Issue], unusable: String? = nil) -> String {
     let errors = issues.count { $0.severity == .error }
     let warnings = issues.count - errors
     var summary = counted(errors, "error")
     if warnings > 0 { summary += ", " + counted(warnings, "warning") }
-    let verdict = errors > 0 ? "configuration NOT valid" : "configuration valid"
+    let verdict = errors > 0 ? unusable ?? "configuration NOT valid" : "configuration valid"
     return issues.map { "\($0)\n" }.joined() + "pawl: \(summary); \(verdict)\n"
   }
 

@@ -4,6 +4,8 @@ enum INILine: Hashable {
   case entry(key: String, value: String)
   /// A line that cannot be read, with the reason.
   case malformed(String)
+  /// A line that is no section and has no `=`.
+  case unreadable(String)
   /// Like ``malformed(_:)``, but for a line that begins with `[`.
   case malformedSection(String)
 }
@@ -35,9 +37,7 @@ private func readLine(_ raw: ArraySlice<UInt8>) -> INILine? {
     guard line.last == "]" else { return .malformedSection("expected [section] or [section:NAME], found \"\(line)\"") }
     return .section(String(trimmed(line.dropFirst().dropLast())))
   }
-  guard let equals = line.firstIndex(of: "=") else {
-    return .malformed("expected key = value, [section] or a comment, found \"\(line)\"")
-  }
+  guard let equals = line.firstIndex(of: "=") else { return .unreadable(String(line)) }
   let key = trimmed(line[..<equals])
   if key.isEmpty { return .malformed("expected a key before =") }
   return .entry(

@@ -5,6 +5,8 @@ struct SectionCollector {
   private(set) var issues = [Issue]()
   /// Every file that was read, in order. Issues are sorted in this order.
   private(set) var files = [String]()
+  /// Whether the first file is a configuration of another program.
+  private(set) var isForeign = false
   /// The files that are being read now, the outermost first.
   private var open = [String]()
   /// The place (file and line) of the first section with each label.
@@ -25,6 +27,7 @@ struct SectionCollector {
       report(Issue(at: includedFrom ?? .file(path: path, line: 0), message))
     case .success(let bytes):
       files.append(path)
+      if let foreign = ForeignFile(bytes) { return refuse(foreign, path) }
       open.append(path)
       read(readINI(bytes), of: path)
       open.removeLast()
@@ -55,6 +58,8 @@ struct SectionCollector {
       switch line {
       case .malformed(let message):
         report(Issue(at: origin, section: current?.label.text, message))
+      case .unreadable(let text):
+        report(unreadable(text, in: current, origin))
       case .malformedSection(let message):
         report(Issue(at: origin, message))
         finish(current)
@@ -135,19 +140,49 @@ struct SectionCollector {
     for file in found { collect(file, includedFrom: entry.origin) }
   }
 
+  // MARK: Other programs' configurations
+
+  private mutating func refuse(_ foreign: ForeignFile, _ path: String) {
+    if files.count == 1 { isForeign = true }
+    for (line, word, text) in foreign.messages {
+      report(Issue(at: .file(path: path, line: max(1, line)), key: word, text))
+    }
+  }
+
+  /// Returns the issue of a line that is no section and has no `=`.
+  private func unreadable(_ text: String, in section: Section?, _ origin: ValueOrigin) -> Issue {
+    let expected = "expected key = value, [section] or a comment, found \"\(text)\""
+    let label = section?.label.text
+    let parts = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" || $0 == ":" }
+    if let key = parts.first.map({ String($0).replacing("_", with: "-") }),
+      section?.label.kind.keyNames.contains(key) == true
+    {
+      let value = parts.count > 1 ? trimmed(parts[1].last == ";" ? parts[1].dropLast() : parts[1]) : "VALUE"
+      return Issue(at: origin, section: label, expected, suggestion: "\(key) = \(value)")
+    }
+    if let answer = ForeignWords.answer(to: text) {
+      return Issue(at: origin, section: label, key: answer.shownWord, answer.message)
+    }
+    guard ForeignLine(text).isBrace else { return Issue(at: origin, section: label, expected) }
+    return Issue(at: origin, section: label, "a section has no braces: [type:name] begins it, and the next one ends it")
+  }
+
   private mutating func report(_ issue: Issue) { issues.append(issue) }
 }
 
 /// Returns the issue for a key that its section does not have.
 func unknownKey(_ entry: Entry, in section: Section) -> Issue {
-  let kind = section.label.kind
-  if let near = nearestMatch(entry.key, among: kind.keyNames) {
-    return Issue(at: entry.origin, section: section.label.text, key: entry.key, "unknown key", suggestion: near)
+  let (kind, key) = (section.label.kind, entry.key)
+  func issue(_ message: String, suggestion: String? = nil) -> Issue {
+    Issue(at: entry.origin, section: section.label.text, key: key, message, suggestion: suggestion)
   }
-  let homes = SectionKind.allCases.filter { $0.keyNames.contains(entry.key) }.map(\.form)
-  let message =
-    homes.isEmpty
-    ? "unknown key; expected one of \(kind.keyNames.joined(separator: ", "))"
-    : "unknown key; it belongs in \(homes.joined(separator: " or "))"
-  return Issue(at: entry.origin, section: section.label.text, key: entry.key, message)
+  let homes = SectionKind.homes(of: key)
+  if homes.allSatisfy({ $0 == .admin }), let answer = ForeignWords.answer(to: key) { return issue(answer.message) }
+  if !homes.isEmpty { return issue("belongs in \(SectionKind.list(homes)), not in [\(section.label.text)]") }
+  if let near = nearestMatch(key, among: kind.keyNames) { return issue("unknown key", suggestion: near) }
+  if let near = nearestMatch(key, among: SectionKind.allCases.flatMap(\.keyNames)) {
+    let list = SectionKind.list(SectionKind.homes(of: near))
+    return issue("unknown key; \(near) belongs in \(list), not in [\(section.label.text)]", suggestion: near)
+  }
+  return issue("unknown key; expected one of \(kind.keyNames.joined(separator: ", "))")
 }

@@ -76,10 +76,28 @@ private func readEntry<Model>(
     let count = try key.read(&result.model, entry)
     if count == 0 { result.emptied.insert(key.name) }
     result.origins[key.name, default: []] += Array(repeating: entry.origin, count: max(1, count))
+    if isQuoted(entry.value) {
+      issues.append(
+        Issue(
+          .warning, at: entry.origin, section: result.label.text, key: key.name,
+          "the quotes are a part of the value: values stand without quotes"))
+    }
   } catch {
     result.refused.insert(key.name)
     issues.append(
       Issue(
-        at: entry.origin, section: result.label.text, key: key.name, error.message, suggestion: error.suggestion))
+        at: entry.origin, section: result.label.text, key: key.name, error.message + habit(in: entry.value),
+        suggestion: error.suggestion))
   }
+}
+
+private func isQuoted(_ value: String) -> Bool {
+  guard value.count > 1, let first = value.first, first == value.last else { return false }
+  return first == "\"" || first == "'"
+}
+
+/// Returns what to say of a refused value that is written as in another program's configuration; empty: nothing.
+private func habit(in value: String) -> String {
+  if value.hasSuffix(";") { return "; a line has no ; at its end" }
+  return isQuoted(value) ? "; a value stands without quotes" : ""
 }

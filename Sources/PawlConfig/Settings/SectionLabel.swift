@@ -35,6 +35,18 @@ enum SectionKind: String, CaseIterable {
   }
 }
 
+extension SectionKind {
+  /// The kinds whose sections have a key of this name.
+  static func homes(of key: String) -> [SectionKind] { allCases.filter { $0.keyNames.contains(key) } }
+
+  /// The forms of these kinds, such as `[site:NAME] or [route:SITE/NAME]`.
+  static func list(_ kinds: [SectionKind]) -> String {
+    let forms = kinds.map(\.form)
+    guard forms.count > 1 else { return forms.first ?? "" }
+    return forms.dropLast().joined(separator: ", ") + " or " + (forms.last ?? "")
+  }
+}
+
 /// The label of a section, `[kind]` or `[kind:name]`, after its check.
 struct SectionLabel: Hashable {
   var kind: SectionKind
@@ -50,6 +62,7 @@ struct SectionLabel: Hashable {
     let kindText = String(trimmed(parts.first ?? ""))
     let name = parts.count == 2 ? String(trimmed(parts[1])) : nil
     guard let kind = SectionKind(rawValue: kindText) else {
+      if let answer = ForeignWords.answer(toSection: kindText) { throw BadValue(answer.message) }
       let near = nearestMatch(kindText, among: SectionKind.allCases.map(\.rawValue))
       throw BadValue("unknown section", suggestion: near.map { kind in name.map { "\(kind):\($0)" } ?? kind })
     }

@@ -77,7 +77,7 @@ import Testing
         "/etc/pawl/pawl.ini:18: [site:files] cache: there is no [cache:mian] - did you mean \"main\"?",
         "/etc/pawl/pawl.ini:19: [site:files] etag: expected auto or origin, found \"orgin\" - did you mean \"origin\"?",
         "/etc/pawl/pawl.ini:20: [route:file/down] there is no [site:file] - did you mean \"route:files/down\"?",
-        "/etc/pawl/pawl.ini:22: [route:file/down] host: unknown key; it belongs in [site:NAME]",
+        "/etc/pawl/pawl.ini:22: [route:file/down] host: belongs in [site:NAME], not in [route:file/down]",
       ])
   }
 

@@ -10,7 +10,7 @@ import Testing
       ("a_b = x = y ", .entry(key: "a-b", value: "x = y")), ("k =", .entry(key: "k", value: "")),
       ("k = http://x/#y;z", .entry(key: "k", value: "http://x/#y;z")),
       ("k = v\r", .entry(key: "k", value: "v")), ("k = ü", .entry(key: "k", value: "ü")),
-      ("k", .malformed("expected key = value, [section] or a comment, found \"k\"")),
+      ("k", .unreadable("k")), ("k v {", .unreadable("k v {")),
       ("[a", .malformedSection("expected [section] or [section:NAME], found \"[a\"")),
       ("=v", .malformed("expected a key before =")), ("k = \u{1}", .malformed("holds a control character")),
     ])

@@ -38,8 +38,10 @@
 #include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -170,3 +172,16 @@ static inline int pawl_spawn(
 }
 /// Returns the entry of the environment with this number; NULL after the last one.
 static inline const char *pawl_environment(long index) { return environ[index]; }
+/// Returns the type of the file system of a path (statfs(2)); -1 on failure.
+static inline long pawl_file_system_type(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (long)status.f_type : -1;
+}
+/// Gives the calling thread, and no other, a user's rights to files. 0, or -1 and `errno`. Not through the functions of the C
+/// library, which change all threads.
+static inline int pawl_use_files_as(uid_t user, gid_t group, size_t count, const gid_t *groups) {
+  if (syscall(SYS_setgroups, count, groups) != 0) return -1;
+  syscall(SYS_setfsgid, group);
+  syscall(SYS_setfsuid, user);
+  return (uid_t)syscall(SYS_setfsuid, -1) == user ? 0 : -1;
+}

@@ -12,7 +12,7 @@ package final class DirectoryLock: Sendable {
   package init(_ path: String) throws(StoreError) {
     try Files.makeDirectories(path)
     let file = try Files.open(path + "/lock", O_RDWR | O_CREAT)
-    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+    guard Self.lock(file) else {
       let error: StoreError = pawl_errno() == EWOULDBLOCK ? .inUse(path: path) : Files.failure("flock", path)
       close(file)
       throw error
@@ -21,6 +21,16 @@ package final class DirectoryLock: Sendable {
   }
 
   deinit { release() }
+
+  /// Takes the lock. `pawl check` may have it for a moment, so a lock that is taken is tried again for a few milliseconds.
+  private static func lock(_ file: CInt) -> Bool {
+    for _ in 0..<5 {
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
+      guard pawl_errno() == EWOULDBLOCK else { return false }
+      usleep(2000)
+    }
+    return flock(file, LOCK_EX | LOCK_NB) == 0
+  }
 
   /// Whether this is the lock of the directory at that path.
   package func isOf(_ path: String) -> Bool {

@@ -6,12 +6,20 @@ struct Pawl: ParsableCommand {
     commandName: "pawl",
     abstract: "A reverse proxy that makes downloads from and uploads to any application resumable.",
     discussion: """
-      Quick start, with no file at all:
+      See it, in a minute:
+        pawl demo
+
+      Before an application that listens on port 9000, with no file at all:
         pawl serve --to http://127.0.0.1:9000
 
-      With a file:
-        pawl check --config /etc/pawl/pawl.ini
-        pawl serve --config /etc/pawl/pawl.ini
+      With a file, of which four lines are enough:
+        [upstream:app]
+        url = http://127.0.0.1:9000
+        [site:default]
+        upstream = app
+
+        pawl check --config pawl.ini     every mistake at once; words of nginx and others are answered with pawl's
+        pawl serve --config pawl.ini     SIGTERM ends it, SIGHUP reads the file again
 
       Exit status: 0 done, 1 failed while running, 64 wrong use of the command line, 69 an address or a disk \
       cannot be used, 78 the configuration is not valid.

@@ -57,7 +57,8 @@ package final class CacheStore: @unchecked Sendable {
       [
         "cache": settings.name, "objects": "\(opened.index.hashes.count + packed.entries.count)",
         "bytes": "\(opened.index.heldBytes + packed.size)",
-        "max-size": "\(budget.maxSize)", "clean": opened.wasClean ? "yes" : "no",
+        "max-size": "\(budget.maxSize)", "clean": opened.wasClean ? "yes" : "no", "path": settings.path,
+        "min-free": "\(budget.minFree)", "free": "\(budget.free ?? 0)",
       ])
     core.pool.run { [core] in
       core.spares.refill(core)
@@ -132,7 +133,7 @@ package final class CacheStore: @unchecked Sendable {
 
   /// The bytes that bodies leave free on the file system even if `min-free` is less, because the catalogue and its journal need
   /// them.
-  static let leastFree: UInt64 = 8 << 20
+  package static let leastFree: UInt64 = 8 << 20
 
   private static func makeBudget(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened

@@ -24,14 +24,19 @@ struct ForeignLine {
   /// The words before which the one that matters stands.
   private static let leading: Set<String> = ["set", "unset", "if", "elseif", "elsif", "config", "local", "no"]
 
+  /// The word behind `set`, `if` and their like; `nil`: the line begins with another word.
+  var wordBehindLeading: String? {
+    guard let first = words.first, Self.leading.contains(first.lowercased()), words.count > 1 else { return nil }
+    let word = words[1].drop { "(!".contains($0) }
+    return String(word.last == ")" ? word.dropLast() : word)
+  }
+
   func answer(of program: ForeignProgram) -> ForeignAnswer? {
     guard let first = words.first else { return nil }
     var candidates = [String]()
     if opensBlock { candidates.append(first + " {") }
     if words.count > 1 { candidates.append("\(first) \(words[1])") }
-    if Self.leading.contains(first.lowercased()), words.count > 1 {
-      candidates.append(String(words[1].drop { "(!".contains($0) }))
-    }
+    if let second = wordBehindLeading { candidates.append(second) }
     candidates.append(first)
     // Calls such as `return(pass)` and `hash_data(req.url)`, and pairs such as `dest_domain=example.org`.
     if let end = first.firstIndex(where: { "(=:".contains($0) }) { candidates.append(String(first[..<end])) }

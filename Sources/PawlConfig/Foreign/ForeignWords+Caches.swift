@@ -63,7 +63,7 @@ extension ForeignProgram {
     "request_body_max_size": "write max-upload = 10M in [site:NAME] or [route:SITE/NAME]",
     "shutdown_lifetime": "write drain-timeout = 30s in [pawl]",
     "cache_log": "write log-level = info in [pawl]; the event log goes to standard error",
-    "cache_effective_user": "there is no such word here: the service manager, or user = NAME in [pawl], decides",
+    "cache_effective_user": "there is no key for it: the service manager decides, by User= of the unit",
     "coredump_dir": "there is no key for it: the unit decides",
     "max_filedescriptors":
       "there is no key for it: pawl raises the limit as far as it may; LimitNOFILE of the unit says how far",

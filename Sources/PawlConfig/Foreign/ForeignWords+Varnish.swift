@@ -48,7 +48,6 @@ extension ForeignProgram {
     "-a": "write address = 0.0.0.0:80 in [listen:NAME]",
     "-f": "write serve --config FILE on the command line",
     "-T": "the admin socket has commands: [admin] has the key listen",
-    "-t": "write default-ttl = 10m in [site:NAME]",
     "-p": "each parameter has a key of its own, if it has one; Config/README.md lists all keys",
     "-n": "write state-dir = DIRECTORY in [pawl]",
     "DAEMON_OPTS": "write address = 0.0.0.0:80 in [listen:NAME], and memory = 64M in [cache:NAME]",

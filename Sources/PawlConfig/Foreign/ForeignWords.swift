@@ -41,6 +41,11 @@ enum ForeignWords {
   /// Returns the answer to a key or a line, by the first program that has its first word.
   static func answer(to line: String) -> ForeignAnswer? {
     let line = ForeignLine(line)
+    if let word = line.wordBehindLeading {
+      for program in ForeignProgram.allCases {
+        if let answer = answer(word, of: program) { return answer }
+      }
+    }
     for program in ForeignProgram.allCases {
       if let answer = line.answer(of: program) { return answer }
     }

@@ -153,8 +153,9 @@ struct SectionCollector {
   private func unreadable(_ text: String, in section: Section?, _ origin: ValueOrigin) -> Issue {
     let expected = "expected key = value, [section] or a comment, found \"\(text)\""
     let label = section?.label.text
+    let opensBlock = ForeignLine(text).opensBlock
     let parts = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" || $0 == ":" }
-    if let key = parts.first.map({ String($0).replacing("_", with: "-") }),
+    if !opensBlock, let key = parts.first.map({ String($0).replacing("_", with: "-") }),
       section?.label.kind.keyNames.contains(key) == true
     {
       let value = parts.count > 1 ? trimmed(parts[1].last == ";" ? parts[1].dropLast() : parts[1]) : "VALUE"

@@ -18,6 +18,13 @@ package enum DescriptorLimit {
     return UInt64(limit.rlim_cur)
   }
 
+  /// The highest limit that ``raise()`` can reach; `UInt64.max` if it cannot be read.
+  package static var most: UInt64 {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+    return UInt64(limit.rlim_max)
+  }
+
   /// The number of descriptors for spare files, which are kept open to save time later: a sixty-fourth of the limit, and at most
   /// `most`.
   package static func spare(atMost most: Int) -> Int { min(most, current / 64) }

@@ -37,6 +37,7 @@ package enum ServerSignals {
       configuration, server.services, actions: AdminGate(made), isSuccessor: predecessor != nil)
     made.admin.withLock { $0 = admin }
     let ending = try watch(main, [SIGTERM, SIGINT]) { signal in run?.end(signal: signal) }
+    StartReport.write(of: server)
     // Called only after the signals are watched, because a program that waits for this line may send a signal at once.
     for url in server.urls { ready("Ready: \(url)") }
     // The old process is still the one that the service manager listens to; it names this one.

@@ -46,7 +46,8 @@ package final class UploadStore: Sendable {
       .info, "spool-opened",
       [
         "spool": settings.name, "uploads": "\(counts.live)", "bytes": "\(core.budget.disk.used)",
-        "max-size": "\(capacity)", "same-boot": counts.isSameBoot ? "yes" : "no",
+        "max-size": "\(capacity)", "same-boot": counts.isSameBoot ? "yes" : "no", "path": settings.path,
+        "free": "\(core.budget.disk.free ?? 0)",
       ])
   }
 

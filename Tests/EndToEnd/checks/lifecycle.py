@@ -400,3 +400,28 @@ def becomes_user(bench):
         raise AssertionError("started as an unknown user")
     except StartFailure as failure:
         true('there is no user "no-such-user" on this system' in str(failure), f"said {failure}")
+
+
+@check("the event log says at the start where pawl listens, what will not work, which upstreams answer", area="life")
+def start_report(bench):
+    origin = bench.origin()
+    silent = f"http://127.0.0.1:{free_port()}"
+    pawl = bench.pawl([origin.url, silent], cache={"min-free": "4000000G"})
+    wait_for(lambda: all(name in pawl.log() for name in ("upstream-answers", "upstream-silent")), 10, "the upstreams")
+    events = [line.split(" ", 1)[1] for line in pawl.log().splitlines() if line[:1].isdigit()]
+
+    def place(beginning):
+        found = [number for number, event in enumerate(events) if event.startswith(beginning)]
+        same(len(found), 1, f"lines that begin with {beginning}")
+        return found[0]
+
+    order = [
+        place("info cache-opened cache=default "),
+        place("info spool-opened spool=default "),
+        place("notice listening url=http"),
+        place('warning will-not-work section=[cache:default] why="the file system of '),
+    ]
+    same(order, sorted(order), "the order of the events")
+    place(f"info upstream-answers upstream=app url={origin.url} address=")
+    place(f"warning upstream-silent upstream=app url={silent} why=")
+    same(origin.connections, 0, "connections that were used")

@@ -91,6 +91,14 @@ class PeerGone(Exception):
     pass
 
 
+def begins(connection):
+    """Whether a byte comes before the end: when pawl starts, it makes a connection without any."""
+    try:
+        return bool(connection.recv(1, socket.MSG_PEEK))
+    except OSError:
+        return False
+
+
 class Origin:
     """Listens on 127.0.0.1. Use as a context manager. `tls`: an ssl.SSLContext; then it speaks TLS.
 
@@ -173,15 +181,27 @@ class Origin:
             except OSError:
                 return
             with self.lock:
-                self.connections += 1
-                number = self.connections
-                self.open += 1
-                self.most_open = max(self.most_open, self.open)
                 self.sockets.add(connection)
-            threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection, number):
+    def _begin(self, connection):
+        """Counts a connection once its first byte is here: when pawl starts, it makes one without any."""
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        is_used = begins(connection)
+        with self.lock:
+            if not is_used:
+                self.sockets.discard(connection)
+                return None
+            self.connections += 1
+            self.open += 1
+            self.most_open = max(self.most_open, self.open)
+            return self.connections
+
+    def _serve(self, connection):
+        number = self._begin(connection)
+        if number is None:
+            connection.close()
+            return
         buffer = b""
         try:
             if self.tls:
@@ -626,14 +646,17 @@ class RawOrigin:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
-            with self.lock:
-                number = len(self.received)
-                self.received.append(bytearray())
-                self.closed.append(None)
-            threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection, number):
+    def _serve(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not begins(connection):
+            connection.close()
+            return
+        with self.lock:
+            number = len(self.received)
+            self.received.append(bytearray())
+            self.closed.append(None)
         pending, requests = b"", 0
         try:
             while True:

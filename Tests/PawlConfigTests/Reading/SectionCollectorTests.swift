@@ -33,7 +33,10 @@ import Testing
       ),
       ("[include]\nfile = a", [:], "\(file):2: [include] file: unknown key - did you mean \"files\"?"),
       ("workers = 1", [:], "\(file):1: workers: expected a [section] before the first key"),
-      ("[pawl]\nworkers", [:], "\(file):2: [pawl] expected key = value, [section] or a comment, found \"workers\""),
+      (
+        "[pawl]\nworkers", [:],
+        "\(file):2: [pawl] expected key = value, [section] or a comment, found \"workers\" - did you mean \"workers = VALUE\"?"
+      ),
       ("[pawl]\n= 1", [:], "\(file):2: [pawl] expected a key before ="),
       ("[pawl\nworkers = 1", [:], "\(file):1: expected [section] or [section:NAME], found \"[pawl\""),
       ("[pawl:x]", [:], "\(file):1: [pawl:x] expected [pawl]: there is only one - did you mean \"pawl\"?"),

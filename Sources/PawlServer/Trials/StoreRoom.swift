@@ -1,0 +1,76 @@
+import CLinux
+import PawlCacheStore
+package import PawlConfig
+import PawlDisk
+import PawlUploadStore
+
+/// Says what will not work in the directory of a store: for want of space, or because of the kind of its file system. Used by
+/// `pawl check` and at the start. Blocking.
+package enum StoreRoom {
+  /// Returns why a cache would keep nothing; `nil`: it has room.
+  package static func lacks(_ cache: CacheSettings) -> String? {
+    guard let (path, space) = space(of: cache.path) else { return nil }
+    return shortage(cache, free: space.free).map { "the file system of \(path) has \($0)" }
+  }
+
+  /// Returns why a spool would take no upload; `nil`: it has room.
+  package static func lacks(_ spool: SpoolSettings) -> String? {
+    guard let (path, space) = space(of: spool.path) else { return nil }
+    return shortage(spool, free: space.free, total: space.total).map { "the file system of \(path) has \($0)" }
+  }
+
+  static func shortage(_ cache: CacheSettings, free: UInt64) -> String? {
+    let least = CacheStore.leastFree
+    if cache.minFree < least, free < least {
+      return "\(shown(free)) free, less than the \(shown(least)) that a cache leaves free: nothing is kept"
+    }
+    guard free < cache.minFree else { return nil }
+    return "\(shown(free)) free, less than min-free (\(shown(cache.minFree))): nothing is kept"
+  }
+
+  static func shortage(_ spool: SpoolSettings, free: UInt64, total: UInt64) -> String? {
+    let kept = min(UploadStoreSettings.reserve, total / 20)
+    guard free < kept else { return nil }
+    return "\(shown(free)) free, less than the \(shown(kept)) that a spool leaves free: uploads are refused"
+  }
+
+  /// Returns why the uploads of a spool would not survive a restart of the machine; `nil`: they would.
+  package static func forgets(_ spool: SpoolSettings) -> String? {
+    guard let path = nearest(spool.path), isInMemory(path) else { return nil }
+    return "\(path) is in memory (tmpfs): uploads do not survive a restart of the machine"
+  }
+
+  static func isInMemory(_ path: String) -> Bool {
+    let type = pawl_file_system_type(path)
+    return type == tmpfs || type == ramfs
+  }
+
+  /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
+  private static let tmpfs = 0x0102_1994
+  private static let ramfs = 0x8584_58f6
+
+  private static func space(of path: String) -> (path: String, space: (free: UInt64, total: UInt64))? {
+    guard let path = nearest(path) else { return nil }
+    do throws(StoreError) { return (path, try Files.space(of: path)) } catch { return nil }
+  }
+
+  /// Returns the path, or the nearest directory above it that exists; `nil`: the way to it cannot be read.
+  static func nearest(_ path: String) -> String? {
+    var path = path
+    while !Files.exists(path) {
+      guard pawl_errno() == ENOENT else { return nil }
+      guard let slash = path.lastIndex(of: "/") else { return "." }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    return path
+  }
+
+  /// Returns a size as people say it: the largest unit that leaves at least ten, such as `300M`.
+  static func shown(_ bytes: UInt64) -> String {
+    for (unit, shift) in [("T", UInt64(40)), ("G", 30), ("M", 20), ("K", 10)] where bytes >> shift > 0 {
+      if bytes >> shift >= 10 || bytes & (1 << shift - 1) == 0 { return "\(bytes >> shift)\(unit)" }
+      return "\(bytes >> shift).\((bytes & (1 << shift - 1)) * 10 >> shift)\(unit)"
+    }
+    return "\(bytes)"
+  }
+}

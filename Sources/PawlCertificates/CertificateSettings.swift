@@ -28,16 +28,6 @@ extension PawlConfig.Configuration {
   }
 }
 
-extension ListenerSettings {
-  /// The settings that a reload cannot change. A reload can change the names of the TLS sections, but it cannot turn TLS on or
-  /// off.
-  package var untilRestart: ListenerSettings {
-    var settings = self
-    settings.tls = tls.isEmpty ? [] : ["-"]
-    return settings
-  }
-}
-
 extension UpstreamSection {
   /// The TLS settings for the upstream's `https://` URLs; `nil`: it has no such URL.
   package var forTLS: TLSClientSettings? {

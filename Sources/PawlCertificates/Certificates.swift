@@ -16,9 +16,21 @@ package final class ListenerCertificates: Sendable {
   func replace(by new: TLSServerContext) { context.withLock { $0 = new } }
 }
 
+/// The certificates of a new configuration, which were read and are not shown yet.
+package struct PreparedCertificates: Sendable {
+  struct Listener: Sendable {
+    var sections: [TLSServerSettings]
+    var offersHTTP2: Bool
+    var marks: [FileMark?]
+    var context: TLSServerContext
+  }
+  /// By the name of the listener.
+  var listeners: [String: Listener] = [:]
+}
+
 /// All certificates of the server, read when pawl starts, at a reload, and when their files change.
 ///
-/// Running connections are not affected. If files cannot be read, the old certificates stay in use. Safe on any thread.
+/// Running connections are not affected. If changed files cannot be read, the old certificates stay in use. Safe on any thread.
 package final class Certificates: Sendable {
   /// The time between two looks at the files.
   package static let interval = Duration.seconds(1)
@@ -67,21 +79,40 @@ package final class Certificates: Sendable {
     entries.withLock { $0.values.flatMap { $0.certificates.current.certificates } }
   }
 
+  /// The TLS sections in use, by the name of their listener.
+  var sectionsInUse: [String: [TLSServerSettings]] { entries.withLock { $0.mapValues(\.sections) } }
+
   package var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
   // MARK: - Reading again
 
-  /// Reads all files that the new settings name. A listener whose files cannot be read keeps its certificates. Blocking.
-  package func reload(_ configuration: PawlConfig.Configuration) {
+  /// Reads all files that the new settings name. Nothing changes before ``use(_:)``. Blocking.
+  package func prepare(_ configuration: PawlConfig.Configuration) throws(TLSProblem) -> PreparedCertificates {
+    var prepared = PreparedCertificates()
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)
-      let generation = entries.withLock { entries -> Int? in
-        entries[listener.name]?.generation += 1
-        return entries[listener.name]?.generation
-      }
-      guard let generation else { continue }
-      read(listener.name, sections, generation, saysAll: true)
+      // Get the marks before the files are read. So a file that changes meanwhile is read again.
+      let marks = Self.marks(sections)
+      let context = try TLSServerContext(sections, offersHTTP2: listener.http2, tickets: tickets)
+      prepared.listeners[listener.name] = PreparedCertificates.Listener(
+        sections: sections, offersHTTP2: listener.http2, marks: marks, context: context)
     }
+    return prepared
+  }
+
+  /// Shows these certificates to new connections from now on. Listeners that use no TLS any more are forgotten.
+  package func use(_ prepared: PreparedCertificates) {
+    entries.withLock { entries in
+      for name in entries.keys where prepared.listeners[name] == nil { entries[name] = nil }
+      for (name, new) in prepared.listeners {
+        let old = entries[name]
+        old?.certificates.replace(by: new.context)
+        entries[name] = Entry(
+          certificates: old?.certificates ?? ListenerCertificates(new.context), sections: new.sections,
+          offersHTTP2: new.offersHTTP2, watch: CertificateWatch(new.marks), generation: (old?.generation ?? 0) + 1)
+      }
+    }
+    for (name, new) in prepared.listeners.sorted(by: { $0.key < $1.key }) { say(.success(new.context), of: name) }
     warn()
   }
 
@@ -94,14 +125,13 @@ package final class Certificates: Sendable {
         entries[name]?.generation == entry.generation
           && entries[name]?.watch.looked(marks, at: clock.now()) == true
       }
-      if isDue { read(name, entry.sections, entry.generation, saysAll: false) }
+      if isDue { read(name, entry.sections, entry.generation) }
     }
     warn()
   }
 
-  private func read(_ name: String, _ sections: [TLSServerSettings], _ generation: Int, saysAll: Bool) {
+  private func read(_ name: String, _ sections: [TLSServerSettings], _ generation: Int) {
     guard let offersHTTP2 = entries.withLock({ $0[name]?.offersHTTP2 }) else { return }
-    // Get the marks before the files are read. So a file that changes meanwhile is read again.
     let marks = Self.marks(sections)
     let result = Result { () throws(TLSProblem) in
       try TLSServerContext(sections, offersHTTP2: offersHTTP2, tickets: tickets)
@@ -111,13 +141,8 @@ package final class Certificates: Sendable {
       defer { entries[name] = entry }
       switch result {
       case .success(let context):
-        entry.sections = sections
         entry.watch.loaded(marks)
         entry.certificates.replace(by: context)
-        return true
-      case .failure where saysAll:
-        entry.sections = sections
-        entry.watch.loaded(marks)
         return true
       case .failure: return entry.watch.couldNotLoad(marks, at: clock.now())
       }

@@ -25,8 +25,7 @@ package enum Demonstration {
     guard let configuration = configure("http://127.0.0.1:\(origin.port)") else { return false }
     let outcome = Locked(false)
     let failure = Locked<ServerError?>(nil)
-    try ServerSignals.serve(configuration, events: events, reload: { .failure(InvalidConfiguration(issues: [])) }) {
-      line in
+    try ServerSignals.serve(configuration, events: events, reload: { .success(configuration) }) { line in
       let address = String(line.dropFirst("Ready: http://".count))
       introduce(address: address, origin: origin, print)
       let show: @Sendable () -> Void = {

@@ -5,6 +5,8 @@ import PawlLoop
 /// Space is reserved before bytes come, so that a burst cannot exceed the limits.
 package final class DiskBudget: Sendable {
   private struct State {
+    var maxSize: UInt64
+    var minFree: UInt64
     /// Bytes on disk, with ``objectOverhead`` for each object.
     var used: UInt64 = 0
     /// Bytes that are reserved and not written yet.
@@ -16,16 +18,23 @@ package final class DiskBudget: Sendable {
   }
 
   /// The most bytes that the store may occupy.
-  package let maxSize: UInt64
+  package var maxSize: UInt64 { state.withLock { $0.maxSize } }
   /// The bytes that the store leaves free on the file system.
-  package let minFree: UInt64
-  private let state = Locked(State())
+  package var minFree: UInt64 { state.withLock { $0.minFree } }
+  private let state: Locked<State>
 
   /// Bytes for each object besides its content: its rows, and the unused rest of its last block.
   package static let objectOverhead: UInt64 = 4096
 
   /// Makes a budget of which nothing is used.
-  package init(maxSize: UInt64, minFree: UInt64) { (self.maxSize, self.minFree) = (maxSize, minFree) }
+  package init(maxSize: UInt64, minFree: UInt64) {
+    state = Locked(State(maxSize: maxSize, minFree: minFree))
+  }
+
+  /// Uses other limits from now on. If more than that is used already, nothing can be reserved until space was freed.
+  package func setLimits(maxSize: UInt64, minFree: UInt64) {
+    state.withLock { ($0.maxSize, $0.minFree) = (maxSize, minFree) }
+  }
 
   /// Bytes on disk, with ``objectOverhead`` for each object.
   package var used: UInt64 { state.withLock { $0.used } }
@@ -38,7 +47,7 @@ package final class DiskBudget: Sendable {
   /// Reserves `bytes` bytes, or nothing. `false`: there is not enough space. This does not evict anything.
   package func reserve(_ bytes: UInt64) -> Bool {
     state.withLock { state in
-      guard Self.shortfall(state, self, bytes) == 0 else { return false }
+      guard Self.shortfall(state, bytes) == 0 else { return false }
       state.reserved += bytes
       state.granted += bytes
       return true
@@ -48,7 +57,7 @@ package final class DiskBudget: Sendable {
   /// Reserves `bytes` bytes or, if there is less space than that, all the space there is. Returns the reserved number.
   package func reserve(upTo bytes: UInt64) -> UInt64 {
     state.withLock { state in
-      let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
+      let granted = bytes - min(bytes, Self.shortfall(state, bytes))
       state.reserved += granted
       state.granted += granted
       return granted
@@ -59,16 +68,16 @@ package final class DiskBudget: Sendable {
   /// everything were evicted.
   package func shortfall(_ bytes: UInt64) -> UInt64? {
     state.withLock { state in
-      let missing = Self.shortfall(state, self, bytes)
+      let missing = Self.shortfall(state, bytes)
       return missing > state.used ? nil : missing
     }
   }
 
-  private static func shortfall(_ state: State, _ budget: DiskBudget, _ bytes: UInt64) -> UInt64 {
+  private static func shortfall(_ state: State, _ bytes: UInt64) -> UInt64 {
     let wanted = saturatingSum(saturatingSum(state.used, state.reserved), bytes)
-    let overSize = wanted > budget.maxSize ? wanted - budget.maxSize : 0
+    let overSize = wanted > state.maxSize ? wanted - state.maxSize : 0
     guard let free = state.free else { return overSize }
-    let needed = saturatingSum(saturatingSum(state.granted, bytes), budget.minFree)
+    let needed = saturatingSum(saturatingSum(state.granted, bytes), state.minFree)
     return max(overSize, needed > free ? needed - free : 0)
   }
 

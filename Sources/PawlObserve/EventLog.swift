@@ -13,14 +13,18 @@ package final class EventLog: @unchecked Sendable {
   private let nowMilliseconds: @Sendable () -> Int64
 
   /// An open destination, and how events are written there.
-  private struct Sink {
-    let writer: LineWriter
-    let style: EventStyle
+  package struct Sink: Sendable {
+    fileprivate let writer: LineWriter
+    fileprivate let style: EventStyle
 
-    init(_ destination: LogDestination) throws(LogError) {
+    /// - Throws: ``LogError`` if the destination cannot be opened.
+    package init(_ destination: LogDestination) throws(LogError) {
       writer = try LineWriter(destination, capacity: 1 << 20, batch: 1, lingerMilliseconds: 0)
       style = EventStyle(destination)
     }
+
+    /// Closes a destination that no log uses.
+    package func discard() { writer.close() }
   }
 
   /// - Parameter nowMilliseconds: the wall clock, in milliseconds since 1970.
@@ -68,9 +72,8 @@ package final class EventLog: @unchecked Sendable {
   package func isEnabled(_ level: LogLevel) -> Bool { UInt(level.rawValue) >= pawl_atomic_load(levelCell) }
 
   /// Writes further events to another destination. Events logged before still go to the former one.
-  /// - Throws: ``LogError`` if the destination cannot be opened; the former one then stays in use.
-  package func redirect(to destination: LogDestination) throws(LogError) {
-    var former = try Sink(destination)
+  package func redirect(to new: Sink) {
+    var former = new
     sink.withLock { swap(&former, &$0) }
     former.writer.finish()
   }

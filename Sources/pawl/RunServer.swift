@@ -13,7 +13,7 @@ func runServer(configuration: Configuration, source: ConfigurationSource) throws
   let events = try eventLog(configuration.process)
   do throws(ServerError) {
     try ServerSignals.serve(
-      configuration, arguments: CommandLine.arguments, events: events, reload: { source.reread() }, ready: printLine)
+      configuration, arguments: CommandLine.arguments, events: events, reload: { source.result() }, ready: printLine)
   } catch { throw RunFailure(error) }
 }
 
@@ -46,18 +46,14 @@ private func eventLog(_ level: LogLevel) throws(RunFailure) -> EventLog {
 }
 
 extension ConfigurationSource {
-  /// Loads the configuration again; issues are printed.
-  fileprivate func reread() -> Result<Configuration, InvalidConfiguration> {
-    do throws(InvalidConfiguration) { return .success(try load()) } catch {
-      printError(ConfigurationReport.issues(error.issues))
-      return .failure(error)
-    }
+  fileprivate func result() -> Result<Configuration, InvalidConfiguration> {
+    Result { () throws(InvalidConfiguration) in try load() }
   }
 
   fileprivate func loaded() -> Configuration? {
-    switch reread() {
-    case .success(let configuration): configuration
-    case .failure: nil
+    do throws(InvalidConfiguration) { return try load() } catch {
+      printError(ConfigurationReport.issues(error.issues))
+      return nil
     }
   }
 }

@@ -45,6 +45,7 @@ ROWS = [
     "nodes",
     "seeking",
     "compressed",
+    "reload",
 ]
 
 

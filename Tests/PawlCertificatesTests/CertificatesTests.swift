@@ -35,30 +35,40 @@ import Testing
     let certificates = try Certificates(before, events: events, clock: SystemClock())
     let shown = try #require(certificates.of(before.listeners[0]))
     let first = shown.current
-    certificates.reload(try configuration("tls = web", section(new)))
+    let read = try certificates.prepare(try configuration("tls = web", section(new)))
+    #expect(shown.current === first)
+    certificates.use(read)
     #expect(shown.current !== first && shown.current.certificates.map(\.names) == [["b.example"]])
     #expect(first.certificates.map(\.names) == [["a.example"]])
     events.flush()
     #expect(lines.withLock { $0 }.map { String($0.dropFirst(25)) } == ["notice tls-reloaded listen=a certificates=1"])
   }
 
-  @Test("what cannot be read leaves what there is, and says which file; at the start it is an error")
+  @Test("what cannot be read is an error that names the file, and leaves what there is")
   func broken() throws {
-    let lines = TestLock<[String]>([])
     let good = maker.make(names: ["a.example"])
     let bad = try configuration("tls = web", "[tls:web]\ncertificate = /nowhere/a.pem\nkey = \(good.key)")
     #expect(throws: TLSProblem.self) { try Certificates(bad, events: EventLog { _ in }, clock: SystemClock()) }
     let before = try configuration("tls = web", section(good))
-    let events = EventLog { line in lines.withLock { $0.append(line) } }
-    let certificates = try Certificates(before, events: events, clock: SystemClock())
+    let certificates = try Certificates(before, events: EventLog { _ in }, clock: SystemClock())
     let shown = try #require(certificates.of(before.listeners[0]))
     let first = shown.current
-    certificates.reload(bad)
+    do throws(TLSProblem) {
+      _ = try certificates.prepare(bad)
+      Testing.Issue.record("the file does not exist")
+    } catch { #expect(error.file == "/nowhere/a.pem") }
     #expect(shown.current === first)
-    events.flush()
-    let said = lines.withLock { $0 }
-    #expect(
-      said.count == 1
-        && said.contains { $0.contains("file=/nowhere/a.pem") && $0.contains("the old certificates stay") })
+  }
+
+  @Test("a listener that uses TLS from a reload on has some from then on, and one in clear has none any more")
+  func turned() throws {
+    let certificate = maker.make(names: ["a.example"])
+    let clear = try configuration("address = 127.0.0.1:0", "")
+    let secure = try configuration("tls = web", section(certificate))
+    let certificates = try Certificates(clear, events: EventLog { _ in }, clock: SystemClock())
+    certificates.use(try certificates.prepare(secure))
+    #expect(certificates.of(secure.listeners[0])?.current.certificates.map(\.names) == [["a.example"]])
+    certificates.use(try certificates.prepare(clear))
+    #expect(certificates.isEmpty)
   }
 }

@@ -101,11 +101,12 @@ import Testing
     let log = Self.makeLog(first)
     log.log(.info, "one")
     log.flush()
-    #expect(throws: LogError.self) { try log.redirect(to: .file(path: "/nonexistent/directory/log")) }
+    #expect(throws: LogError.self) { try EventLog.Sink(.file(path: "/nonexistent/directory/log")) }
     log.log(.info, "two")
     log.flush()
-    try log.redirect(
-      to: .closure { bytes in second.append(String(decoding: bytes.dropLast(), as: UTF8.self)) })
+    log.redirect(
+      to: try EventLog.Sink(
+        .closure { bytes in second.append(String(decoding: bytes.dropLast(), as: UTF8.self)) }))
     log.log(.info, "three")
     log.flush()
     #expect(first.all.map { $0.split(separator: " ")[2] } == ["one", "two"])

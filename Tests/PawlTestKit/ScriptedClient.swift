@@ -13,8 +13,10 @@ package final class ScriptedClient: @unchecked Sendable {
   private var received: [UInt8] = []
   private var tls: ScriptedClientTLS?
 
-  /// - Parameter receiveBuffer: bytes the kernel takes for the client; small for a slow reader.
-  package init(port: UInt16, receiveBuffer: CInt? = nil) {
+  /// - Parameters:
+  ///   - host: the IPv4 address, as a number; 127.0.0.1.
+  ///   - receiveBuffer: bytes the kernel takes for the client; small for a slow reader.
+  package init(host: UInt32 = 0x7f00_0001, port: UInt16, receiveBuffer: CInt? = nil) {
     socket = CLinux.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer {
       setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
@@ -23,7 +25,7 @@ package final class ScriptedClient: @unchecked Sendable {
     setsockopt(socket, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_addr.s_addr = host.bigEndian
     address.sin_port = port.bigEndian
     let isConnected = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -9,7 +9,9 @@ import PawlObserve
 class BodyCore: @unchecked Sendable {
   // Safe: all properties are constant, and each object that changes has a lock of its own.
   let place: StorePlace
+  /// The settings with which the cache was opened. Of its limits only those are in use that a reload cannot change.
   let settings: CacheStoreSettings
+  private let memoryObjectInUse: AtomicWord
   let pool: WorkerPool
   let events: EventLog
   let clock: any LoopClock
@@ -53,6 +55,7 @@ class BodyCore: @unchecked Sendable {
     self.ledger = ledger
     (self.place, self.settings, self.pool) = (place, settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
+    memoryObjectInUse = AtomicWord(UInt(settings.memoryObject))
     noCharge = DiskCharge(budget, bytes: 0)
     openBodies = OpenBodies(limit: settings.openBodies)
     memory = MemoryBodies(limit: settings.memory)
@@ -72,6 +75,12 @@ class BodyCore: @unchecked Sendable {
   var packs: Packs? {
     get { packsBox.withLock { $0 } }
     set { packsBox.withLock { $0 = newValue } }
+  }
+
+  /// The largest body that is kept in memory, in bytes.
+  var memoryObject: UInt64 {
+    get { UInt64(memoryObjectInUse.load()) }
+    set { memoryObjectInUse.store(UInt(newValue)) }
   }
 
   func takeNumber() -> Int64 {

@@ -19,17 +19,42 @@ final class MemoryBodies: Sendable {
     var hand = 0
     var bytes: UInt64 = 0
   }
-  private let limit: UInt64
+  private let limitInUse: AtomicWord
   private let state = Locked(State())
 
-  init(limit: UInt64) { self.limit = limit }
+  /// How many bodies are removed at a time after the limit was lowered.
+  static let step = 64
+
+  init(limit: UInt64) { limitInUse = AtomicWord(UInt(limit)) }
+
+  /// The most bytes of all bodies together.
+  var limit: UInt64 { UInt64(limitInUse.load()) }
+
+  /// Uses another limit from now on. After this ``trim()`` removes what is too much.
+  func setLimit(_ limit: UInt64) { limitInUse.store(UInt(limit)) }
+
+  /// Removes bodies until the limit is kept, a few at a time, so that loops do not wait for the lock. In the pool.
+  func trim() {
+    while state.withLock({ state in
+      let limit = limit
+      var left = Self.step
+      while left > 0, state.bytes > limit, !state.entries.isEmpty {
+        left -= 1
+        if state.hand >= state.entries.count { state.hand = 0 }
+        _ = state.entries[state.hand].body._withUnsafeGuaranteedRef { $0.leaveMemory(unlessUsed: false) }
+        Self.take(&state, at: state.hand)
+      }
+      return state.bytes > limit && !state.entries.isEmpty
+    }) {}
+  }
 
   var bytes: UInt64 { state.withLock { $0.bytes } }
 
   /// Frees memory for a body of `size` bytes, if necessary, and adds the body. Must not be called with a body's lock held.
-  /// - Returns: `false` if the body is larger than the limit.
+  /// - Returns: `false` if the body is larger than the limit, or if ``trim()`` has not ended yet.
   func admit(_ body: StoredBody, size: UInt64) -> Bool {
-    guard size <= limit else { return false }
+    let limit = limit
+    guard size <= limit, bytes <= limit else { return false }
     body.state.withLock { $0.wasAdmitted = true }
     state.withLock { state in
       if let place = state.places[ObjectIdentifier(body)] { Self.take(&state, at: place) }

@@ -249,7 +249,7 @@ extension StoredBody {
   func wantsMemory() -> Bool {
     state.withLock { state in
       guard state.place.isFile, state.memory == nil, state.isComplete,
-        (state.total ?? .max) <= core.settings.memoryObject
+        (state.total ?? .max) <= core.memoryObject
       else {
         return false
       }
@@ -260,9 +260,9 @@ extension StoredBody {
 
   /// Loads a small complete body into memory, in the pool, and verifies the bytes that are not verified yet.
   func promote() {
-    guard core.settings.memory > 0 else { return }
+    guard core.memory.limit > 0 else { return }
     let isWanted = state.withLock { state in
-      guard state.content.isWhole, let total = state.total, total > 0, total <= core.settings.memoryObject else {
+      guard state.content.isWhole, let total = state.total, total > 0, total <= core.memoryObject else {
         return false
       }
       return state.memoryUse.promotionBegan()
@@ -277,7 +277,7 @@ extension StoredBody {
   /// Loads the body into memory. Blocking.
   /// - Returns: `false` if that failed, or if the body may not be in memory.
   private func loadMemory() -> Bool {
-    guard let total, total <= core.settings.memoryObject else { return false }
+    guard let total, total <= core.memoryObject else { return false }
     var position: UInt64 = 0
     while position < total {
       guard case .verified(let end) = checkSegment(at: position) else { return false }

@@ -199,7 +199,7 @@ extension StoredBody {
       moveToFile()
       return false
     }
-    let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0
+    let keepsMemory = bytes.count <= Int(clamping: core.memoryObject) && core.memory.limit > 0
     let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, descriptor, bytes.count, digest)

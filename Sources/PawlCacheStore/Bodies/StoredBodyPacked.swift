@@ -9,7 +9,7 @@ extension StoredBody {
   func readPacked() -> [UInt8]? {
     let wantsMemory = state.withLock { state in
       state.usesOutsideMemory += 1
-      return state.usesOutsideMemory & 3 == 1 && state.heldCount <= core.settings.memoryObject
+      return state.usesOutsideMemory & 3 == 1 && state.heldCount <= core.memoryObject
     }
     switch lookIntoPack() {
     case .same(let bytes):
@@ -41,7 +41,7 @@ extension StoredBody {
   }
 
   private func keepInMemory(_ bytes: [UInt8]) {
-    guard core.settings.memory > 0, !bytes.isEmpty else { return }
+    guard core.memory.limit > 0, !bytes.isEmpty else { return }
     let isKept = state.withLock { state in
       guard state.content.isWhole, !state.isDoomed, state.memory == nil else { return false }
       (state.memory, state.memoryUse) = (bytes, .used)

@@ -14,6 +14,8 @@ package final class CacheStore: @unchecked Sendable {
   private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
+  /// The limits in use, and the size if none is configured.
+  private let limits: Locked<CacheLimits>
 
   /// Opens the cache. Blocking; never on a loop.
   ///
@@ -27,7 +29,8 @@ package final class CacheStore: @unchecked Sendable {
     directoryLock = try DirectoryLock(settings.path)
     try Self.makeBodyDirectories(settings.path)
     let opened = try CatalogueFile.open(in: settings.path, hasPacks: Packs.areThere(in: settings.path), events)
-    let budget = try Self.makeBudget(settings, opened)
+    let (budget, usualSize) = try Self.makeBudget(settings, opened)
+    limits = Locked(CacheLimits(settings, usualSize: usualSize))
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
     let place = StorePlace(settings.path)
     let packs = Packs(
@@ -137,24 +140,25 @@ package final class CacheStore: @unchecked Sendable {
 
   private static func makeBudget(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened
-  ) throws(StoreError) -> DiskBudget {
+  ) throws(StoreError) -> (DiskBudget, usualSize: UInt64?) {
     let used = opened.index.heldBytes + UInt64(opened.index.hashes.count) * DiskBudget.objectOverhead
     let free = try Files.space(of: settings.path).free
-    var maxSize = settings.maxSize
-    if maxSize == nil {
-      // The default is computed from the free space at the first start, because later the cache itself has used much of it.
-      if let known = try CatalogueSchema.meta(opened.database, "max_size") {
-        maxSize = UInt64(clamping: known)
-      } else {
-        maxSize = (used + free) / 5 * 4
-        try CatalogueSchema.setMeta(opened.database, "max_size", Int64(clamping: maxSize ?? 0))
-      }
+    // The default is computed from the free space at the first start, because later the cache itself has used much of it.
+    var usualSize = try CatalogueSchema.meta(opened.database, "max_size").map { UInt64(clamping: $0) }
+    if usualSize == nil, settings.maxSize == nil {
+      let size = Self.usualSize(used: used, free: free)
+      usualSize = size
+      try CatalogueSchema.setMeta(opened.database, "max_size", Int64(clamping: size))
     }
-    let budget = DiskBudget(maxSize: maxSize ?? .max, minFree: max(settings.minFree, Self.leastFree))
+    let budget = DiskBudget(
+      maxSize: settings.maxSize ?? usualSize ?? .max, minFree: max(settings.minFree, Self.leastFree))
     budget.charge(used)
     budget.noteFree(free)
-    return budget
+    return (budget, usualSize)
   }
+
+  /// The size of a cache whose size is not configured: 80 % of what is free when it is opened first.
+  static func usualSize(used: UInt64, free: UInt64) -> UInt64 { (used + free) / 5 * 4 }
 
   // MARK: Facts
 
@@ -275,18 +279,35 @@ extension StoreCore {
 }
 
 extension CacheStore {
+  /// Uses the limits of other settings from now on (``CacheLimits``). What is too much then is removed in small steps, in the pool.
+  package func change(to settings: CacheStoreSettings) {
+    let limits = limits.withLock { limits in
+      if limits.usualSize == nil, settings.maxSize == nil { limits.usualSize = noteUsualSize() }
+      limits = CacheLimits(settings, usualSize: limits.usualSize)
+      return limits
+    }
+    core.use(limits)
+  }
+
+  /// The limits in use.
+  package var limitsInUse: CacheLimits { limits.withLock { $0 } }
+
+  private func noteUsualSize() -> UInt64? {
+    do throws(StoreError) {
+      let size = Self.usualSize(used: usedBytes, free: try Files.space(of: core.directory).free)
+      core.submit([.meta("max_size", Int64(clamping: size))])
+      return size
+    } catch {
+      core.events.log(.warning, "cache-space-unknown", ["path": core.directory, "why": "\(error)", "omitted": "0"])
+      return nil
+    }
+  }
+
   /// Whether this store has the directory at that path open.
   package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
 
   /// The number of descriptors that the packs hold when the cache is full.
   package var descriptorsWhenFull: Int { core.packs?.descriptorsWhenFull ?? 0 }
-
-  /// Whether this store was opened with the limits of `settings`.
-  package func hasLimits(of settings: CacheStoreSettings) -> Bool {
-    let own = core.settings
-    return (own.maxSize, own.minFree, own.packedObject) == (settings.maxSize, settings.minFree, settings.packedObject)
-      && (own.memory, own.memoryObject) == (settings.memory, settings.memoryObject)
-  }
 
   /// Notes that the directory was moved to another path.
   package func move(to path: String) { core.place.move(to: path) }

@@ -13,6 +13,8 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   /// Held while a pack is emptied to free space, so that only one thread does that at a time.
   let emptying = Locked(())
   let keeping = Locked(KeptShare())
+  /// The limits that ``use(_:)`` was called with last.
+  let wantedLimits = Locked<CacheLimits?>(nil)
 
   init(
     settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,

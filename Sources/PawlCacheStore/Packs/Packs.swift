@@ -12,9 +12,11 @@ import PawlObserve
 /// can be incomplete.
 final class Packs: Sendable {
   /// The largest content that is kept in packs, in bytes.
-  let contentLimit: Int
-  /// The size of one pack in bytes.
-  let packSize: Int
+  var contentLimit: Int { Int(clamping: contentLimitInUse.load()) }
+  /// The size of a new pack in bytes.
+  var packSize: Int { Int(clamping: packSizeInUse.load()) }
+  private let contentLimitInUse: AtomicWord
+  private let packSizeInUse: AtomicWord
   let place: StorePlace
   let seed: UInt64
   let events: EventLog
@@ -66,11 +68,25 @@ final class Packs: Sendable {
     _ place: StorePlace, packedObject: UInt64, mostPacks: Int, seed: UInt64, pool: WorkerPool, events: EventLog,
     budget: DiskBudget, clock: any LoopClock
   ) {
-    let size = Self.size(for: budget.maxSize, mostPacks: mostPacks)
-    let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent, size / Self.leastContents)
+    let (contentLimit, packSize) = Self.limits(packedObject, maxSize: budget.maxSize, mostPacks: mostPacks)
     self.init(
-      place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,
+      place, contentLimit: contentLimit, packSize: packSize, seed: seed, pool: pool, events: events,
       budget: budget, clock: clock)
+  }
+
+  private static func limits(
+    _ packedObject: UInt64, maxSize: UInt64, mostPacks: Int
+  ) -> (contentLimit: Int, packSize: Int) {
+    let size = size(for: maxSize, mostPacks: mostPacks)
+    let limit = size < leastSize ? 0 : min(packedObject, mostContent, size / leastContents)
+    return (Int(limit), Int(max(size, leastSize)))
+  }
+
+  /// Uses other limits for new objects and new packs from now on.
+  func setLimits(packedObject: UInt64, maxSize: UInt64, mostPacks: Int) {
+    let limits = Self.limits(packedObject, maxSize: maxSize, mostPacks: mostPacks)
+    contentLimitInUse.store(UInt(limits.contentLimit))
+    packSizeInUse.store(UInt(limits.packSize))
   }
 
   /// The largest content in bytes that can be configured for packs.
@@ -82,7 +98,8 @@ final class Packs: Sendable {
     _ place: StorePlace, contentLimit: Int, packSize: Int, seed: UInt64, pool: WorkerPool, events: EventLog,
     budget: DiskBudget, clock: any LoopClock
   ) {
-    (self.place, self.contentLimit, self.packSize, self.seed) = (place, contentLimit, packSize, seed)
+    (self.place, self.seed) = (place, seed)
+    (contentLimitInUse, packSizeInUse) = (AtomicWord(UInt(contentLimit)), AtomicWord(UInt(packSize)))
     (self.pool, self.events, self.budget, self.clock) = (pool, events, budget, clock)
     failures = FailureLog(events: events, clock: clock)
     lanes = (0..<Self.laneCount).map { _ in Locked(Lane()) }

@@ -3,7 +3,7 @@ package struct ListenerSettings: Hashable, Sendable {
   package var name: String
   package var addresses: [ListenAddress] = [.internet(host: "127.0.0.1", port: 8080)]
   /// The permissions of the files of unix sockets; `nil`: what the umask leaves.
-  package var unixMode: UInt32?
+  package var unixMode: FileMode?
   /// Names of `[tls:NAME]` sections, the default one first. An empty list means no TLS.
   package var tls = [String]()
   /// Whether clients may use HTTP/2: negotiated by ALPN over TLS, with prior knowledge in clear.

@@ -10,9 +10,12 @@ package struct FileMode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ValueFormat where Value == FileMode {
+  /// Permissions of a file, as `chmod(1)` takes them: three or four octal digits.
   static var fileMode: ValueFormat {
     ValueFormat("permissions such as 0600 or 0660", show: \.description) { text in
-      guard (3...4).contains(text.utf8.count), let bits = UInt32(text, radix: 8), bits <= 0o777 else { return nil }
+      guard (3...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
+        let bits = UInt32(text, radix: 8), bits <= 0o777
+      else { return nil }
       return FileMode(bits)
     }
   }

@@ -115,16 +115,6 @@ extension ValueFormat where Value == Int {
   }
 }
 
-extension ValueFormat where Value == UInt32 {
-  /// Permissions of a file, as `chmod(1)` takes them: three or four octal digits.
-  static var fileMode: ValueFormat {
-    ValueFormat("permissions in octal such as 0660", show: { "0" + String($0, radix: 8) }) { text in
-      guard (3...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }) else { return nil }
-      return UInt32(text, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil }
-    }
-  }
-}
-
 extension ValueFormat where Value == Duration {
   static var time: ValueFormat { time(allowsZero: true) }
   static var positiveTime: ValueFormat { time(allowsZero: false) }

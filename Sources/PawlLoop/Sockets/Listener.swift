@@ -143,6 +143,14 @@ package final class Listener {
     onAccept(socket, peer)
   }
 
+  /// Lets further sockets of this process be bound to the port (`SO_REUSEPORT`), also to another address that overlaps with this
+  /// one, such as `0.0.0.0`. On the loop.
+  package func allowSharing() {
+    loop.preconditionOnLoop()
+    guard descriptor >= 0, !boundAddress.isUnix else { return }
+    setSocketOption(descriptor, SOL_SOCKET, SO_REUSEPORT, 1)
+  }
+
   fileprivate func acceptWaiting() {
     var taken = 0
     while taken < pace.batch, descriptor >= 0 {

@@ -7,36 +7,47 @@ import PawlObserve
 /// Admits client connections up to `max-connections`, and knows the trusted proxies. Shared by all loops.
 final class ConnectionAdmission: Sendable {
   let openings: OpeningLog
-  private let trusted: [AddressRange]
-  /// The most client connections at a time.
-  let limit: Int
-  private let count = Locked(0)
+  private struct State {
+    var limit: Int
+    var trusted: [AddressRange]
+    var count = 0
+  }
+  private let state: Locked<State>
 
   /// - Parameter limit: the most client connections of the process (`max-connections`).
   init(limit: Int, trusted: [AddressRange], events: EventLog) {
-    (self.limit, self.trusted) = (limit, trusted)
+    state = Locked(State(limit: limit, trusted: trusted))
     openings = OpeningLog(events)
+  }
+
+  /// The most client connections, and the trusted proxies.
+  var settings: (limit: Int, trusted: [AddressRange]) { state.withLock { ($0.limit, $0.trusted) } }
+
+  /// Uses another limit and other proxies for connections from now on. Present connections stay.
+  func change(limit: Int, trusted: [AddressRange]) {
+    state.withLock { ($0.limit, $0.trusted) = (limit, trusted) }
   }
 
   /// Counts one more client connection. Returns `false` at the limit; the connection then has to be closed.
   /// - Parameter failures: the log for connections that are turned away.
   func admit(_ failures: FailureLog) -> Bool {
-    let isAdmitted = count.withLock { count in
-      guard count < limit else { return false }
-      count += 1
-      return true
+    let refusedAt = state.withLock { state -> Int? in
+      guard state.count < state.limit else { return state.limit }
+      state.count += 1
+      return nil
     }
-    if !isAdmitted { failures.noteRefused(limit: limit) }
-    return isAdmitted
+    if let refusedAt { failures.noteRefused(limit: refusedAt) }
+    return refusedAt == nil
   }
 
   /// The client connections that are open now.
-  var openCount: Int { count.withLock { $0 } }
+  var openCount: Int { state.withLock { $0.count } }
 
-  func release() { count.withLock { $0 -= 1 } }
+  func release() { state.withLock { $0.count -= 1 } }
 
   /// Whether the peer is among `trusted-proxies`.
   func isTrusted(_ peer: SocketAddress?) -> Bool {
+    let trusted = settings.trusted
     guard !trusted.isEmpty, let peer else { return false }
     guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
     guard let address = NetworkAddress(peer.hostText) else { return false }

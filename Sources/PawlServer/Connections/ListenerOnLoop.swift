@@ -3,13 +3,15 @@ import PawlConfig
 import PawlLoop
 import PawlWire
 
-/// One listening address on one loop, with the parser that its connections share.
+/// One listening address on one loop, with the parser that its connections share. A reload changes its settings. Where connections
+/// begin otherwise from then on (TLS, PROXY protocol), another object takes over the socket, and present connections keep this one.
 final class ListenerOnLoop {
-  struct Settings {
+  struct Settings: Hashable {
     var headerTimeout: Duration
     var keepaliveTimeout: Duration
     var sendTimeout: Duration
     var maxHeader: Int
+    var maxHeaderFields: Int
     var proxyProtocol: Bool
     /// `nil`: clients may not speak HTTP/2.
     var http2: HTTP2Settings?
@@ -17,7 +19,9 @@ final class ListenerOnLoop {
     var healthPath: [UInt8]?
   }
 
-  let settings: Settings
+  /// The number of the address (``BoundListener/id``).
+  let id: Int
+  @exclusivity(unchecked) private(set) var settings: Settings
   /// The certificates that pawl shows to clients of this address; `nil`: no TLS.
   let certificates: ListenerCertificates?
   @exclusivity(unchecked) private var parser: RequestParser
@@ -28,16 +32,42 @@ final class ListenerOnLoop {
   var earlyRead = EarlyRead()
 
   init(
-    _ listener: Listener, name: String = "", settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?
+    _ listener: Listener, id: Int, name: String, settings: PawlConfig.ListenerSettings,
+    certificates: ListenerCertificates?
   ) {
-    (self.listener, self.name, self.certificates) = (listener, name, certificates)
-    self.settings = Settings(
-      headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
-      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol,
-      http2: settings.http2 ? HTTP2Settings(settings) : nil, healthPath: settings.healthPath.map { Array($0.utf8) })
-    parser = RequestParser(
-      limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
+    (self.listener, self.id, self.name, self.certificates) = (listener, id, name, certificates)
+    self.settings = Settings(settings)
+    parser = RequestParser(limits: self.settings.limits)
   }
+
+  /// Makes the object that accepts on the socket of another one from now on.
+  convenience init(
+    replacing old: ListenerOnLoop, settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?
+  ) {
+    self.init(
+      old.listener, id: old.id, name: old.name, settings: settings, certificates: certificates)
+  }
+
+  /// Uses other settings from now on: for new connections, and for the next requests on present ones.
+  /// - Returns: `false`, and nothing is changed, if connections begin otherwise with these settings.
+  func take(_ new: PawlConfig.ListenerSettings, _ certificates: ListenerCertificates?) -> Bool {
+    let new = Settings(new)
+    guard certificates === self.certificates, new.proxyProtocol == settings.proxyProtocol else { return false }
+    if new.limits != settings.limits { (parser, parserUser) = (RequestParser(limits: new.limits), nil) }
+    settings = new
+    return true
+  }
+
+  /// Passes each accepted connection to `accepted` from now on.
+  func whenAccepted(
+    _ accepted: @escaping (CInt, SocketAddress, ListenerOnLoop) -> Void,
+    trouble: @escaping (Listener.Trouble) -> Void
+  ) {
+    listener.onAccept = { [unowned self] descriptor, peer in accepted(descriptor, peer, self) }
+    listener.onTrouble = trouble
+  }
+
+  func start() throws(LoopError) { try listener.start() }
 
   /// Lends the shared parser to a connection. While only one connection uses the parser, it keeps its position in an incomplete
   /// head. For another connection it is reset, and parses the head from the start.
@@ -71,12 +101,26 @@ final class ListenerOnLoop {
 
   func close() { listener.close() }
 
+  func allowSharing() { listener.allowSharing() }
+
   // MARK: - A new binary takes over
 
   func pause() { listener.pause() }
   func resume() throws(LoopError) { try listener.start() }
   func leavePath() { listener.leavePath() }
   var descriptor: CInt { listener.passedDescriptor }
+}
+
+extension ListenerOnLoop.Settings {
+  init(_ settings: PawlConfig.ListenerSettings) {
+    self.init(
+      headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader),
+      maxHeaderFields: settings.maxHeaderFields, proxyProtocol: settings.proxyProtocol,
+      http2: settings.http2 ? HTTP2Settings(settings) : nil, healthPath: settings.healthPath.map { Array($0.utf8) })
+  }
+
+  var limits: HeadLimits { HeadLimits(maxHead: maxHeader, maxFields: maxHeaderFields) }
 }
 
 extension HTTP2Settings {

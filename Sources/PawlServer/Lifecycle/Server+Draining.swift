@@ -3,6 +3,7 @@ extension Server {
   /// Stops accepting, and lets running answers end. The caller cuts what is left after `drain-timeout` (``cutRemaining()``).
   /// - Parameter drained: called once, on a loop, when no connection is left.
   package func drain(_ drained: @escaping @Sendable () -> Void) {
+    isDraining.store(1)
     whenDrained.withLock { $0 = drained }
     undrained.withLock { $0 = Set(loops.indices) }
     for entry in loops { entry.loop.run { entry.server.get().drain() } }

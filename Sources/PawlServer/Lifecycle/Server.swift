@@ -11,22 +11,30 @@ import PawlUpstream
 
 /// The running server: loops, stores, upstreams and logs. Started once, drained once. Shared by all threads.
 package final class Server: Sendable {
-  let configuration: PawlConfig.Configuration
+  private let configurationInUse: Locked<PawlConfig.Configuration>
+  /// The configuration with which the server was started.
+  let firstConfiguration: PawlConfig.Configuration
   let services: SharedServices
   let admission: ConnectionAdmission
   let abandoned = AbandonedFillLimiter()
   let oversizedResponses = OversizedResponses([:])
   let certificates: Certificates
   let resolver = Resolver()
-  /// The settings of the logs in force.
-  private let logSettings: Locked<ProcessSettings>
   let parts: Locked<ServerParts>
+  /// The settings of the logs in force.
+  let logSettings: Locked<ProcessSettings>
   private let running = Locked<[RunningLoop]>([])
-  let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
+  let bound = Locked<[BoundListener]>([])
+  private let lastListenerID = Locked(0)
   /// The listening sockets that this process was started with, or has bound itself before it gave up its privileges.
   let inherited: InheritedSockets
   /// The names of the sockets in ``inherited`` that were bound for an address of the configuration.
   let early: Locked<[ListenAddress: [String]]>
+  /// Held during a reload, so that another one waits, and so does ``stop()``.
+  let reloading = Locked(())
+  private let descriptors: UInt64
+  /// Whether the server drains, and takes no new settings any more.
+  let isDraining = AtomicWord(0)
   let undrained = Locked<Set<Int>>([])
   let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -38,10 +46,11 @@ package final class Server: Sendable {
 
   var events: EventLog { services.events }
   var loops: [RunningLoop] { running.withLock { $0 } }
-  /// The addresses on which the server listens, with the ports that the kernel chose.
-  package var addresses: [SocketAddress] { bound.withLock { $0.map(\.address) } }
-  /// The addresses as URLs, `https://127.0.0.1:443` for instance.
-  package var urls: [String] { bound.withLock { $0.map { "\($0.isSecure ? "https" : "http")://\($0.address)" } } }
+  /// The configuration in use. A reload replaces it.
+  package internal(set) var configuration: PawlConfig.Configuration {
+    get { configurationInUse.withLock { $0 } }
+    set { configurationInUse.withLock { $0 = newValue } }
+  }
 
   /// Opens logs, stores and listeners; requests are served once this has returned. Blocking; on the main thread.
   /// - Parameters:
@@ -51,13 +60,14 @@ package final class Server: Sendable {
     _ configuration: PawlConfig.Configuration, events: EventLog, inherited: InheritedSockets = InheritedSockets(),
     clock: any LoopClock = SystemClock(), awaitStores: () -> Void = {}
   ) throws(ServerError) {
+    (firstConfiguration, configurationInUse) = (configuration, Locked(configuration))
     logSettings = Locked(configuration.process)
-    (self.configuration, self.inherited) = (configuration, inherited)
+    self.inherited = inherited
     BrokenPipe.ignoreSignal()
-    let descriptors = Self.raiseDescriptorLimit(events)
+    descriptors = Self.raiseDescriptorLimit(events)
     do throws(TLSProblem) {
       certificates = try Certificates(configuration, events: events, clock: clock)
-    } catch { throw .certificates(error.description) }
+    } catch { throw .certificates(error.description, file: error.file) }
     // Before any file is made, so that it belongs to the user that pawl becomes; after keys were read and ports bound as root.
     early = Locked(try Self.becomeUser(configuration, binding: inherited))
     services = SharedServices(
@@ -65,17 +75,15 @@ package final class Server: Sendable {
     awaitStores()
     let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
     self.parts = Locked(parts)
-    let packs = parts.stores.values.reduce(0) { $0 + $1.descriptorsWhenFull }
-    let left = Int(clamping: descriptors) - Self.otherDescriptors - packs
-    if left < Self.leastConnections {
+    let needed = Self.descriptorsNeeded(by: parts)
+    if Int(clamping: descriptors) - needed < Self.leastConnections {
       events.log(
         .warning, "descriptor-limit",
-        ["limit": "\(descriptors)", "wanted": "\(Self.otherDescriptors + packs + Self.leastConnections) or more"])
+        ["limit": "\(descriptors)", "wanted": "\(needed + Self.leastConnections) or more"])
     }
     admission = ConnectionAdmission(
-      limit: configuration.process.maxConnections
-        ?? max(Int(clamping: descriptors) / Self.clientShare, left),
-      trusted: configuration.process.trustedProxies, events: events)
+      limit: Self.connectionLimit(configuration, descriptors, needed), trusted: configuration.process.trustedProxies,
+      events: events)
     do {
       try startLoops(parts.router)
       watchCertificates()
@@ -95,6 +103,23 @@ package final class Server: Sendable {
   /// The limit of client connections is at least the descriptor limit divided by this number. Each connection may need a second
   /// descriptor for the origin, and a third one for a file.
   private static let clientShare = 4
+
+  /// The descriptors that are not for connections of clients.
+  private static func descriptorsNeeded(by parts: ServerParts) -> Int {
+    otherDescriptors + parts.stores.values.reduce(0) { $0 + $1.descriptorsWhenFull }
+  }
+
+  private static func connectionLimit(
+    _ configuration: PawlConfig.Configuration, _ descriptors: UInt64, _ needed: Int
+  ) -> Int {
+    let all = Int(clamping: descriptors)
+    return configuration.process.maxConnections ?? max(all / clientShare, all - needed)
+  }
+
+  /// Returns `max-connections`, or as many as the limit on open files allows.
+  func connectionLimit(_ configuration: PawlConfig.Configuration, _ parts: ServerParts) -> Int {
+    Self.connectionLimit(configuration, descriptors, Self.descriptorsNeeded(by: parts))
+  }
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
     do { return try DescriptorLimit.raise() } catch {
@@ -118,14 +143,20 @@ package final class Server: Sendable {
         running.withLock { $0.append(RunningLoop(loop: loop, thread: thread, server: server)) }
       }
     } catch { throw .system("cannot start an event loop: \(error)") }
-    for settings in configuration.listeners {
-      for address in settings.addresses { try listen(on: address, settings) }
-    }
+    listen(try bind(ListenerPlan(configuration.listeners, present: [])))
     for socket in inherited.closeUnused() { events.log(.warning, "socket-unused", ["socket": socket]) }
   }
 
+  /// Returns a number for one more listener.
+  func takeListenerID() -> Int {
+    lastListenerID.withLock { last in
+      last += 1
+      return last
+    }
+  }
+
   /// Watches the certificate files of all listeners, on the first loop.
-  private func watchCertificates() {
+  func watchCertificates() {
     guard !certificates.isEmpty, let first = loops.first else { return }
     first.loop.run { first.server.get().watchCertificates() }
   }
@@ -139,32 +170,6 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  /// Applies a new configuration: its sites, routes and upstreams, and its list of caches. Connections are not touched. Logs the
-  /// outcome. Blocking; never called on a loop.
-  @discardableResult
-  package func reload(_ new: PawlConfig.Configuration) -> ReloadOutcome {
-    let outcome = apply(new)
-    outcome.log(to: events)
-    return outcome
-  }
-
-  private func apply(_ new: PawlConfig.Configuration) -> ReloadOutcome {
-    let made: ServerParts
-    do throws(ServerError) {
-      made = try parts.withLock { old throws(ServerError) in
-        try ServerParts(new, services, resolver: resolver, old: old)
-      }
-    } catch { return ReloadOutcome(isApplied: false, mistakes: [error.description]) }
-    parts.withLock { $0 = made }
-    for entry in loops { entry.loop.run { entry.server.get().services.router = made.router } }
-    checkNodes(made)
-    beginDeliveries(stores: made.spools.stores, opened: made.spools.opened)
-    reopenLogs()
-    certificates.reload(new)
-    let changed = RestartKeys.changed(from: configuration, to: new)
-    return ReloadOutcome(isApplied: true, needsRestart: made.needsRestart + changed)
-  }
-
   package func reopenLogs() { services.reopenLogs() }
 
   /// Opens the logs that new settings ask for, where these differ from the settings in force; ``replaceLogs(_:)`` uses them. Blocking.
@@ -175,9 +180,8 @@ package final class Server: Sendable {
 
   /// Uses logs that a reload has opened: their level, where they go, and the format of the access log. Requests that are being
   /// answered are logged in the new ones. From any thread.
-  /// - Throws: ``LogError`` if the event log cannot be opened; then no log is changed.
-  package func replaceLogs(_ new: NewLogs) throws(LogError) {
-    try new.take(events)
+  package func replaceLogs(_ new: NewLogs) {
+    new.take(events)
     logSettings.withLock { $0 = new.settings }
     guard case .some(let log) = new.accessLog else { return }
     services.replaceAccessLog(log)
@@ -195,10 +199,13 @@ package final class Server: Sendable {
 
   /// Ends the loops and records in the catalogues what was fetched. Blocking; call this after ``drain(_:)``.
   package func stop() {
-    for entry in loops { entry.loop.run { entry.server.get().end() } }
-    stopLoops()
-    parts.withLock { $0.closeStores() }
-    services.stop()
+    isDraining.store(1)
+    reloading.withLock { _ in
+      for entry in loops { entry.loop.run { entry.server.get().end() } }
+      stopLoops()
+      parts.withLock { $0.closeStores() }
+      services.stop()
+    }
   }
 
   private func stopLoops() {

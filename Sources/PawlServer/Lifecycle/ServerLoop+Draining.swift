@@ -16,6 +16,8 @@ extension ServerLoop {
     checkNodes(of: [])
     loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
     for listener in listeners { listener.close() }
+    for listener in boundListeners.values.joined() { listener.close() }
+    boundListeners = [:]
     connections.drain()
     uploads.queue.drain()
     server.drained(self)

@@ -1,5 +1,4 @@
 import PawlCertificates
-import PawlConfig
 import PawlLoop
 import PawlObserve
 import PawlUpstream
@@ -14,7 +13,9 @@ final class ServerLoop {
   /// A strong reference, and so a reference cycle until the loops have stopped. With a weak or unowned reference every use would
   /// change a counter, and loops that do so at the same time would slow each other down.
   let server: Server
-  private(set) var listeners: [ListenerOnLoop] = []
+  var listeners: [ListenerOnLoop] = []
+  /// The listeners that are bound and do not accept yet, by number (``BoundListener/id``).
+  var boundListeners: [Int: [Listener]] = [:]
   /// Used only on the loop that watches the certificate files.
   private var certificateTimer: LoopTimer?
   /// Used only on the loop that checks the nodes of all upstreams.
@@ -35,29 +36,6 @@ final class ServerLoop {
   }
 
   // MARK: - Accepting
-
-  /// Listens on a socket.
-  /// - Parameters:
-  ///   - name: the address as the configuration has it.
-  ///   - make: binds the socket, or takes over one that is bound already.
-  func listen(
-    _ settings: PawlConfig.ListenerSettings, name: String, certificates: ListenerCertificates?,
-    make: (EventLoop) throws(LoopError) -> Listener
-  ) -> Result<SocketAddress, LoopError> {
-    Result { () throws(LoopError) in
-      let listener = try make(loop)
-      let entry = ListenerOnLoop(listener, name: name, settings: settings, certificates: certificates)
-      listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
-        accepted(descriptor, from: peer, on: entry)
-      }
-      listener.onTrouble = { [unowned self] trouble in
-        services.shared.failures.noteAccept("\(trouble)")
-      }
-      listeners.append(entry)
-      try listener.start()
-      return listener.boundAddress
-    }
-  }
 
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(accepted: descriptor, loop: loop)

@@ -16,16 +16,13 @@ struct ServerParts: Sendable {
   /// The space on disk for waiting content of routes without a spool.
   var buffers: BufferSpace?
   var router: Router
-  /// Changes that take effect only after a restart, as lines of a ``ReloadOutcome``.
-  private(set) var needsRestart: [String] = []
 
   init(
     _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
     let (workers, events, clock) = (services.workers, services.events, services.clock)
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
-    let stores = try Self.caches(
-      of: configuration, known, services, patience: old == nil ? 0 : 100, &needsRestart)
+    let stores = try Self.caches(of: configuration, known, services, patience: old == nil ? 0 : 100)
     let origins: Upstreams
     let spools: UploadSpools
     do throws(ServerError) {
@@ -40,7 +37,6 @@ struct ServerParts: Sendable {
     }
     let upstreams = origins.upstreams
     (self.stores, self.upstreams, self.spools) = (stores, upstreams, spools)
-    needsRestart += spools.needsRestart
     former = known.filter { store in !stores.values.contains { $0 === store } }.map(FormerCache.init)
     let needsBuffers = configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }
       .contains { !$0.usesSpool }
@@ -63,14 +59,23 @@ struct ServerParts: Sendable {
           hosts: site.hosts.map { Array($0.utf8) }, settings: try route(site.name, site.settings), routes: routes))
     }
     router = Router(sites: sites, spools: spools.all, old: old?.router)
+    // From here on nothing can fail.
     origins.takeCertificates()
+    if old != nil { useSettings(of: configuration) }
+  }
+
+  /// Gives the caches and spools that stay open their new limits.
+  private func useSettings(of configuration: Configuration) {
+    for settings in configuration.caches {
+      stores[settings.name]?.change(to: CacheStoreSettings(settings, among: configuration.caches.count))
+    }
+    spools.useSettings()
   }
 
   /// Returns the configured caches. Caches that are already open are kept, even if their directories were moved; the others are
   /// opened.
   private static func caches(
-    of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int,
-    _ needsRestart: inout [String]
+    of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int
   ) throws(ServerError) -> [String: CacheStore] {
     var stores: [String: CacheStore] = [:]
     for settings in configuration.caches {
@@ -78,9 +83,6 @@ struct ServerParts: Sendable {
       if let same = known.first(where: { $0.lives(at: settings.path) }) {
         same.move(to: settings.path)
         stores[settings.name] = same
-        if !same.hasLimits(of: wanted) {
-          needsRestart.append(RestartKeys.line(for: "cache:\(settings.name)", in: configuration))
-        }
         continue
       }
       do throws(StoreError) {

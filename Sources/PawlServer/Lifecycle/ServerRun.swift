@@ -11,10 +11,10 @@ package final class ServerRun: Sendable {
   /// The loop of the main thread. It handles signals and performs what is asked here.
   let loop: EventLoop
   private let events: EventLog
-  private let drainTimeout: Duration
+  private var drainTimeout: Duration { server.configuration.process.drainTimeout }
   /// The program and its arguments, to start it anew; empty if that is not possible.
   private let arguments: [String]
-  /// Reads the configuration again; the mistakes of one that is not valid have been printed.
+  /// Reads the configuration again.
   private let read: @Sendable () -> Result<Configuration, InvalidConfiguration>
   private let state: LoopBound<State>
 
@@ -49,7 +49,7 @@ package final class ServerRun: Sendable {
     read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>
   ) {
     (self.server, self.loop, self.arguments, self.read) = (server, loop, arguments, read)
-    (events, drainTimeout) = (server.events, server.configuration.process.drainTimeout)
+    events = server.events
     state = LoopBound(State(), on: loop)
   }
 
@@ -128,9 +128,9 @@ package final class ServerRun: Sendable {
 
   private func reloadNow() -> ReloadOutcome {
     if state.get().isUpgrading {
-      let why = "a new binary is taking over"
-      events.log(.error, "reload-failed", ["why": why])
-      return ReloadOutcome(isApplied: false, mistakes: [why])
+      let outcome = ReloadOutcome(isApplied: false, mistakes: ["a new binary is taking over"])
+      outcome.log(to: events)
+      return outcome
     }
     ServerSignals.notify(SystemdNotifier.reloading(), events)
     defer { ServerSignals.notify("READY=1", events) }
@@ -140,8 +140,8 @@ package final class ServerRun: Sendable {
       outcome = server.reload(new)
       if outcome.isApplied { admin.withLock { $0 }?.reload(new) }
     case .failure(let invalid):
-      events.log(.error, "reload-failed", ["why": "the configuration is not valid; the old one stays"])
       outcome = ReloadOutcome(invalid)
+      outcome.log(to: events)
     }
     let now = server.services.clock.wallSeconds()
     past.withLock { past in

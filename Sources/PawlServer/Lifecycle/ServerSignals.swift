@@ -9,7 +9,7 @@ package enum ServerSignals {
   /// thread.
   /// - Parameters:
   ///   - arguments: the program and its arguments, by which an upgrade starts it anew; empty: there is no upgrade.
-  ///   - reload: reads the configuration again; the mistakes of one that is not valid have been printed.
+  ///   - reload: reads the configuration again.
   ///   - ready: prints a line when connections are accepted; called once for each listener.
   package static func serve(
     _ configuration: Configuration, arguments: [String] = [], events: EventLog,

@@ -11,8 +11,6 @@ struct UploadSpools: Sendable {
   private(set) var open: [String: OpenSpool] = [:]
   /// The stores that this initializer opened.
   private(set) var opened: [UploadStore] = []
-  /// Changes that take effect only after a restart, as lines of a ``ReloadOutcome``.
-  private(set) var needsRestart: [String] = []
   private var byName: [String: String] = [:]
 
   /// Opens the spools that are not open yet, if a route uses them or they hold uploads. Blocking.
@@ -26,14 +24,15 @@ struct UploadSpools: Sendable {
     defer { opened = stores.filter { !known.contains(ObjectIdentifier($0)) } }
     let used = Set(
       configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }.filter(\.usesSpool).map(\.spool))
+    for settings in configuration.spools {
+      if let same = open[settings.path], same.settings != settings {
+        open[settings.path] = OpenSpool(
+          settings: settings, store: same.store, plain: same.plain, buffers: same.buffers)
+      }
+    }
     for settings in configuration.spools where used.contains(settings.name) {
       byName[settings.name] = settings.path
-      if let same = open[settings.path] {
-        if same.settings != settings {
-          needsRestart.append(RestartKeys.line(for: "spool:\(settings.name)", in: configuration))
-        }
-        continue
-      }
+      if open[settings.path] != nil { continue }
       do throws(StoreError) {
         open[settings.path] = try openStore(settings, workers, longWorkers, events, clock)
       } catch {
@@ -53,6 +52,9 @@ struct UploadSpools: Sendable {
     let paths = Set(named.map(\.path))
     try noteFormer(others.filter { !paths.contains($0.path) }, configuration, isReload: old != nil, events)
   }
+
+  /// Gives the open spools the settings of their sections. They hold at once, for present uploads, too.
+  func useSettings() { for entry in open.values { entry.store.change(to: entry.settings.forStore) } }
 
   // MARK: Directories that move, and those that no section names any more
 

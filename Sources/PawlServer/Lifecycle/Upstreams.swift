@@ -7,7 +7,8 @@ import PawlObserve
 import PawlTLS
 import PawlUpstream
 
-/// The upstreams of a configuration. Unchanged upstreams are kept over a reload, with their connections.
+/// The upstreams of a configuration. Unchanged upstreams are kept over a reload, with their connections. A changed one has new
+/// connections, and the health of the nodes that stay.
 struct Upstreams {
   typealias Entry = (settings: UpstreamSection, upstream: Upstream)
 
@@ -31,6 +32,7 @@ struct Upstreams {
         let upstream = Upstream(
           settings.forPool, resolver: resolver, tls: context, report: { log.note($0) },
           news: { Self.tell($0, of: settings, events) })
+        if let former = old?[settings.name] { upstream.adoptHealth(of: former.upstream) }
         upstreams[settings.name] = (settings, upstream)
       }
     }
@@ -51,7 +53,7 @@ struct Upstreams {
     guard let tls = settings.forTLS else { return nil }
     do throws(TLSProblem) {
       return try TLSClientContext(tls)
-    } catch { throw .certificates("[upstream:\(settings.name)] \(error)") }
+    } catch { throw .certificates("[upstream:\(settings.name)] \(error)", file: error.file) }
   }
 }
 

@@ -52,8 +52,8 @@ package struct NewLogs: Sendable {
   /// The settings that ask for them.
   let settings: ProcessSettings
   /// `nil`: the present one goes on.
-  fileprivate let eventDestination: LogDestination?
-  fileprivate let level: PawlObserve.LogLevel
+  private let eventSink: EventLog.Sink?
+  private let level: PawlObserve.LogLevel
   /// `nil`: the present one goes on. Otherwise the new one, which is `nil` for `access-log = off`.
   let accessLog: AccessLog??
 
@@ -63,17 +63,24 @@ package struct NewLogs: Sendable {
   ) throws(LogError) {
     (settings, level) = (new, new.eventLevel)
     let isSameSyslog = new.syslogFormat == old.syslogFormat && new.syslogFacility == old.syslogFacility
-    eventDestination = new.log == old.log && isSameSyslog ? nil : new.eventDestination
+    eventSink = new.log == old.log && isSameSyslog ? nil : try EventLog.Sink(new.eventDestination)
     let isSameAccess =
       new.accessLog == old.accessLog && new.accessLogFormat == old.accessLogFormat
       && new.accessLogSample == old.accessLogSample && isSameSyslog
-    accessLog = isSameAccess ? nil : .some(try new.openAccessLog(events))
+    do throws(LogError) {
+      accessLog = isSameAccess ? nil : .some(try new.openAccessLog(events))
+    } catch {
+      eventSink?.discard()
+      throw error
+    }
   }
 
+  /// Closes what was opened, because it is not used.
+  func discard() { eventSink?.discard() }
+
   /// Uses the new level and destination of events from now on.
-  /// - Throws: ``LogError`` if the destination of events cannot be opened; then nothing is changed.
-  func take(_ events: EventLog) throws(LogError) {
-    if let eventDestination { try events.redirect(to: eventDestination) }
+  func take(_ events: EventLog) {
+    if let eventSink { events.redirect(to: eventSink) }
     events.level = level
   }
 }

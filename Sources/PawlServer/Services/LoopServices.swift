@@ -15,7 +15,7 @@ final class LoopServices {
   let loop: EventLoop
   let shared: SharedServices
   let counters: LoopCounters
-  /// The settings in force; a reload replaces them.
+  /// The settings in force; a reload replaces them (``use(_:keeping:)``).
   var router: Router
   /// `nil`: `access-log = off`. A reload may replace it.
   var accessLog: AccessLog?
@@ -42,6 +42,17 @@ final class LoopServices {
     (self.loop, self.shared, self.router) = (loop, shared, router)
     accessLog = shared.accessLog
     counters = loop.counters
+  }
+
+  /// Uses another router from now on, and closes the idle connections to upstreams that are not among its own.
+  func use(_ router: Router, keeping upstreams: Set<ObjectIdentifier>) {
+    self.router = router
+    lastPool = nil
+    // Exchanges that run keep their pools.
+    for (upstream, pool) in pools where !upstreams.contains(upstream) {
+      pool.closeIdle()
+      pools[upstream] = nil
+    }
   }
 
   // MARK: - Origins

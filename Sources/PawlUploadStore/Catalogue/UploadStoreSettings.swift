@@ -4,7 +4,7 @@ package import PawlDisk
 package typealias UploadID = ObjectID
 
 /// The settings of a spool: where it is, and how much it may use.
-package struct UploadStoreSettings: Sendable {
+package struct UploadStoreSettings: Hashable, Sendable {
   /// `[spool:NAME]`.
   package var name: String
   /// The spool's own directory; created if it is missing.
@@ -48,6 +48,12 @@ package struct UploadStoreSettings: Sendable {
     (self.expireAfter, self.maxAge, self.isDurable) = (expireAfter, maxAge, isDurable)
     (self.maxUploadsPerClient, self.maxSharePerClient) = (maxUploadsPerClient, maxSharePerClient)
   }
+}
+
+extension UploadStoreSettings {
+  /// - Parameter total: the size of the file system in bytes.
+  func maxSize(of total: UInt64) -> UInt64 { maxSize ?? max(total / 10, Self.leastSize) }
+  func minFree(of total: UInt64) -> UInt64 { minFree ?? min(Self.reserve, total / 20) }
 }
 
 /// Why a spool takes no new upload.

@@ -57,7 +57,7 @@ extension SpoolCore {
       budget.giveBack(upload.client, promise)
       if isBehind { behind.append(upload) }
     }
-    if behind.count > Self.crowd && settings.isDurable { syncFileSystem() }
+    if behind.count > Self.crowd && isDurable { syncFileSystem() }
     for upload in behind { upload.syncByItself() }
   }
 

@@ -97,11 +97,11 @@ struct UploadRecovery {
     let descriptor = OwnedDescriptor(adopting: file)
     let size = try Files.size(descriptor.raw, path)
     var count = min(row.offset, size)
-    if count < row.offset && core.settings.isDurable {
+    if count < row.offset && core.isDurable {
       return invalidate(id, &row, "its file is shorter than what was recorded")
     }
     if isSameBoot { count = max(count, min(row.verifying ?? .max, row.length ?? .max, size)) }
-    if count > row.offset && core.settings.isDurable && fdatasync(descriptor.raw) != 0 {
+    if count > row.offset && core.isDurable && fdatasync(descriptor.raw) != 0 {
       core.events.log(
         .error, "upload-sync-failed", ["upload": id.hex, "why": "\(Files.failure("fdatasync", path))"])
       count = row.offset

@@ -9,6 +9,8 @@ package import PawlObserve
 package final class UploadStore: Sendable {
   let core: SpoolCore
   private let catalogue: Catalogue
+  /// The size of the file system in bytes, when the spool was opened.
+  private let fileSystemSize: UInt64
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
@@ -29,9 +31,11 @@ package final class UploadStore: Sendable {
     let database = try UploadCatalogue.open(in: settings.path, events)
     try Self.makeBodies(settings.path)
     let reader = try Database(path: UploadCatalogue.path(in: settings.path), isReader: true)
+    let space = try Files.space(of: settings.path)
+    fileSystemSize = space.total
     core = SpoolCore(
       settings, pool: pool, longJobs: longJobs ?? pool, events: events, clock: clock,
-      budget: try Self.makeBudget(settings), reader: reader)
+      budget: Self.makeBudget(settings, space), reader: reader)
     try core.spares.open()
     var run = boot
     if run == nil { run = try KernelRun.runningBoot() }
@@ -59,15 +63,27 @@ package final class UploadStore: Sendable {
     try Files.syncDirectory(path)
   }
 
-  private static func makeBudget(_ settings: UploadStoreSettings) throws(StoreError) -> UploadBudget {
-    let space = try Files.space(of: settings.path)
-    let disk = DiskBudget(
-      maxSize: settings.maxSize ?? max(space.total / 10, UploadStoreSettings.leastSize),
-      minFree: settings.minFree ?? min(UploadStoreSettings.reserve, space.total / 20))
+  private static func makeBudget(
+    _ settings: UploadStoreSettings, _ space: (free: UInt64, total: UInt64)
+  ) -> UploadBudget {
+    let disk = DiskBudget(maxSize: settings.maxSize(of: space.total), minFree: settings.minFree(of: space.total))
     disk.noteFree(space.free)
     return UploadBudget(
       disk, sharePercent: settings.maxSharePerClient, openLimit: settings.maxUploadsPerClient)
   }
+
+  /// Uses other limits and lifetimes from now on, for present uploads, too: what they have received stays, and what is being
+  /// written goes on. The path does not change.
+  package func change(to settings: UploadStoreSettings) {
+    let total = fileSystemSize
+    core.budget.setLimits(
+      maxSize: settings.maxSize(of: total), minFree: settings.minFree(of: total),
+      sharePercent: settings.maxSharePerClient, openLimit: settings.maxUploadsPerClient)
+    core.settings = settings
+  }
+
+  /// The settings in use.
+  package var settings: UploadStoreSettings { core.settings }
 
   /// Makes everything durable and closes the catalogue, at the end of the process. Blocking.
   package func close() {

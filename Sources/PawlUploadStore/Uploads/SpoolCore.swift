@@ -7,7 +7,8 @@ import PawlUpload
 
 /// The state that all parts of one spool share.
 final class SpoolCore: Sendable {
-  let settings: UploadStoreSettings
+  private let settingsInUse: Locked<UploadStoreSettings>
+  private let durability: AtomicWord
   let pool: WorkerPool
   /// The pool for work that takes longer for larger uploads. It is separate, so that syncs need not wait for such work.
   let longJobs: WorkerPool
@@ -39,13 +40,26 @@ final class SpoolCore: Sendable {
     _ settings: UploadStoreSettings, pool: WorkerPool, longJobs: WorkerPool, events: EventLog, clock: any LoopClock,
     budget: UploadBudget, reader: Database
   ) {
-    (self.settings, self.pool, self.longJobs) = (settings, pool, longJobs)
+    (settingsInUse, self.pool, self.longJobs) = (Locked(settings), pool, longJobs)
+    durability = AtomicWord(settings.isDurable ? 1 : 0)
     (self.events, self.clock) = (events, clock)
     (self.budget, self.reader) = (budget, Locked(reader))
     place = StorePlace(settings.path)
     spares = UploadFileSpares(in: place, events)
     (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
   }
+
+  /// The settings in use. A reload may change them.
+  var settings: UploadStoreSettings {
+    get { settingsInUse.withLock { $0 } }
+    set {
+      settingsInUse.withLock { $0 = newValue }
+      durability.store(newValue.isDurable ? 1 : 0)
+    }
+  }
+
+  /// Whether clients are told an offset only after its bytes are synced.
+  var isDurable: Bool { durability.load() == 1 }
 
   /// The catalogue. It is set once, before the spool is used, and is `nil` after the spool is closed.
   var catalogue: Catalogue? {
@@ -70,7 +84,7 @@ final class SpoolCore: Sendable {
       return
     }
     catalogue.submit(
-      UploadChanges(list: changes), durably: durably && settings.isDurable, isUrgent: completion != nil,
+      UploadChanges(list: changes), durably: durably && isDurable, isUrgent: completion != nil,
       then: completion)
   }
 
@@ -78,7 +92,7 @@ final class SpoolCore: Sendable {
   /// durable.
   func record(_ upload: SpooledUpload, durably: Bool = true, then completion: @escaping @Sendable (Bool) -> Void) {
     guard let catalogue else { return completion(false) }
-    catalogue.record(upload, durably: durably && settings.isDurable, then: completion)
+    catalogue.record(upload, durably: durably && isDurable, then: completion)
   }
 
   func noteDirty(_ upload: SpooledUpload, soon: Bool = false) { catalogue?.noteDirty(upload, soon: soon) }

@@ -21,9 +21,20 @@ final class UploadBudget: Sendable {
   let disk: DiskBudget
   /// The part of ``disk`` that is used for the records of uploads (``UploadRecord``).
   private let keptBytes = Locked<UInt64>(0)
+  private struct Limits {
+    var share: UInt64
+    var openLimit: Int
+
+    init(maxSize: UInt64, sharePercent: Int, openLimit: Int) {
+      let percent = UInt64(clamping: max(1, min(100, sharePercent)))
+      share = percent == 100 ? maxSize : maxSize / 100 * percent
+      self.openLimit = openLimit
+    }
+  }
+  private let limits: Locked<Limits>
   /// The most bytes of one client.
-  let share: UInt64
-  private let openLimit: Int
+  var share: UInt64 { limits.withLock { $0.share } }
+  private var openLimit: Int { limits.withLock { $0.openLimit } }
   private let clients = Locked([[UInt8]: Use]())
 
   /// Bytes promised to a writer when it begins.
@@ -34,9 +45,14 @@ final class UploadBudget: Sendable {
   static let wholePartsPerOpen = 10
 
   init(_ disk: DiskBudget, sharePercent: Int, openLimit: Int) {
-    (self.disk, self.openLimit) = (disk, openLimit)
-    let percent = UInt64(clamping: max(1, min(100, sharePercent)))
-    share = percent == 100 ? disk.maxSize : disk.maxSize / 100 * percent
+    self.disk = disk
+    limits = Locked(Limits(maxSize: disk.maxSize, sharePercent: sharePercent, openLimit: openLimit))
+  }
+
+  /// Uses other limits for all uploads from now on. Nothing that was received or promised is taken back.
+  func setLimits(maxSize: UInt64, minFree: UInt64, sharePercent: Int, openLimit: Int) {
+    disk.setLimits(maxSize: maxSize, minFree: minFree)
+    limits.withLock { $0 = Limits(maxSize: maxSize, sharePercent: sharePercent, openLimit: openLimit) }
   }
 
   /// Counts a new upload of this client; returns `nil`, or why it is refused. A client with an empty name has no limits of its
@@ -57,8 +73,10 @@ final class UploadBudget: Sendable {
   private func count(_ client: [UInt8], _ wanted: UInt64, isPart: Bool, record: UInt64) -> UploadStoreRefusal? {
     clients.withLock { clients in
       var use = clients[client] ?? Use()
+      let openLimit = openLimit
       if use.openCount >= openLimit { return .tooManyUploads }
       if isPart && use.wholePartCount / Self.wholePartsPerOpen >= openLimit { return .tooManyUploads }
+      let share = share
       if wanted > share - min(share, use.bytes) { return .clientShare }
       use.openCount += 1
       use.bytes += record
@@ -83,6 +101,7 @@ final class UploadBudget: Sendable {
   func hasRoom(_ client: [UInt8], _ bytes: UInt64) -> Bool {
     guard disk.shortfall(bytes) == 0 else { return false }
     guard !client.isEmpty else { return true }
+    let share = share
     return bytes <= share - min(share, clients.withLock { $0[client]?.bytes ?? 0 })
   }
 
@@ -112,6 +131,7 @@ final class UploadBudget: Sendable {
     clients.withLock { clients in
       var use = clients[client] ?? Use()
       let others = use.bytes - min(use.bytes, replaced)
+      let share = share
       if length > share - min(share, others) { return .clientShare }
       guard disk.reserve(length) else { return .full }
       noteKept(from: 0, to: record)
@@ -150,6 +170,7 @@ final class UploadBudget: Sendable {
     guard !client.isEmpty else { return disk.reserve(upTo: wanted) }
     return clients.withLock { clients in
       var use = clients[client] ?? Use()
+      let share = share
       let granted = disk.reserve(upTo: min(wanted, share - min(share, use.bytes)))
       use.bytes += granted
       clients[client] = use

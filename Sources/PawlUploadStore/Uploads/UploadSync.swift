@@ -9,7 +9,7 @@ extension SpooledUpload {
   package func sync(on loop: EventLoop, then: @escaping (Result<UInt64, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
     let told = state.withLock { state -> UInt64? in
-      guard state.unsynced(isDurable: core.settings.isDurable) == 0 else { return nil }
+      guard state.unsynced(isDurable: core.isDurable) == 0 else { return nil }
       return state.durable >= state.written && state.durableRevision >= state.revision ? state.durable : nil
     }
     if let told { return reply.send(.success(told)) }
@@ -61,7 +61,7 @@ extension SpooledUpload {
   func syncBytes(_ then: @escaping @Sendable (StoreError?) -> Void) {
     enum Next { case done, wait, start }
     let next = state.withLock { state -> Next in
-      if !core.settings.isDurable {
+      if !core.isDurable {
         if state.goBack == nil && state.row.offset < state.written {
           state.row.offset = state.written
           state.touch()
@@ -192,7 +192,7 @@ extension SpooledUpload {
   /// Syncs at the end of the process. Blocking.
   func syncNow() {
     let isMine = state.withLock { state in
-      core.settings.isDurable && state.row.offset < state.written && state.syncing.begin()
+      core.isDurable && state.row.offset < state.written && state.syncing.begin()
     }
     if isMine { return syncUntilDone() }
     let done = DispatchedResult()

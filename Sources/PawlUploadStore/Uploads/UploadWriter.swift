@@ -42,7 +42,7 @@ package final class UploadWriter {
   /// How many bytes the disk still has to write, including those that are being verified. While this number is large, a fast
   /// sender has to wait.
   package var unsynced: UInt64 {
-    let isDurable = upload.core.settings.isDurable
+    let isDurable = upload.core.isDurable
     return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
   }
 
@@ -191,7 +191,7 @@ extension SpooledUpload {
     guard state.hold.admits(generation), state.takesBytes, !core.isHandedOver else { return .refuse(.displaced) }
     guard let descriptor = state.descriptor, !state.hold.isBroken, state.goBack == nil else { return .refuse(.failed) }
     guard count > 0 else {
-      return .refuse(.written(unsynced: state.unsynced(isDurable: core.settings.isDurable)))
+      return .refuse(.written(unsynced: state.unsynced(isDurable: core.isDurable)))
     }
     let room = min(state.row.length ?? .max, UInt64(Int64.max)) - state.end
     var (fitting, less) = (UInt64(count), UploadWriteResult?.none)
@@ -230,7 +230,7 @@ extension SpooledUpload {
   private func finish(_ done: UInt64, of count: UInt64, at now: Monotonic) -> UploadWriteResult {
     // The charge has to grow before the file can be cut again.
     charge.grow(done)
-    let isDurable = core.settings.isDurable
+    let isDurable = core.isDurable
     let (unsynced, wantsSync, isFirst, late, isFreed, end) = state.withLock { state in
       let isFirst = state.written == state.row.offset
       state.end += done

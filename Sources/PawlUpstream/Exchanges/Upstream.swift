@@ -63,6 +63,12 @@ package final class Upstream: Sendable {
   /// Replaces the TLS settings for new connections. Present connections keep theirs.
   package func replaceTLS(_ context: TLSClientContext) { shared.withLock { $0.tls = context } }
 
+  /// Takes over the health of the nodes that `old` has, too. Called before this upstream is used.
+  package func adoptHealth(of old: Upstream) {
+    let rotation = old.shared.withLock { $0.rotation }
+    shared.withLock { $0.rotation.adopt(rotation) }
+  }
+
   func handshakeFailed(_ error: ProxyError) { report?(error) }
 
   func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {

@@ -21,6 +21,15 @@ struct NodeHealth: Hashable, Sendable {
   /// Whether the node has not failed since it last worked, and does not fail its health checks.
   var isWell: Bool { failures == 0 && !failsChecks }
 
+  /// The health with which the node goes on under other settings.
+  /// - Parameter isChecked: whether its health checks go on. Without them no check could end a rest that checks began.
+  func carried(isChecked: Bool) -> NodeHealth {
+    guard failsChecks, !isChecked else { return self }
+    var health = self
+    (health.failsChecks, health.contraryChecks) = (false, 0)
+    return health
+  }
+
   func rest(at now: Monotonic) -> Rest {
     let end = max(restsUntil, isTriedUntil)
     if now < end { return .until(end) }

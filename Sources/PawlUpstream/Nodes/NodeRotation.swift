@@ -17,6 +17,7 @@ package struct NodeRotation: Hashable, Sendable {
   private enum Rank: Int, CaseIterable { case works, backup, failsChecks, backupFailsChecks, rests }
 
   private let settings: NodeSettings
+  private let nodes: [NodeName]
   private let areBackups: [Bool]
   private let weights: [Int]
   private let targets: TargetHash
@@ -27,12 +28,30 @@ package struct NodeRotation: Hashable, Sendable {
 
   package init(_ urls: [UpstreamURL], _ settings: NodeSettings = NodeSettings()) {
     self.settings = settings
+    nodes = urls.map(NodeName.init)
     areBackups = urls.map(\.isBackup)
     weights = urls.map(\.weight)
     targets = TargetHash(names: urls.map(\.name), weights: weights)
     turns = SmoothTurns(weights)
     health = urls.map { _ in NodeHealth() }
     running = urls.map { _ in 0 }
+  }
+
+  /// Takes over the health of the nodes that were in another rotation, too.
+  package mutating func adopt(_ other: NodeRotation) {
+    let isChecked = settings.check != nil && other.settings.check != nil
+    for (index, node) in nodes.enumerated() {
+      guard let old = other.nodes.firstIndex(of: node) else { continue }
+      health[index] = other.health[old].carried(isChecked: isChecked)
+    }
+  }
+
+  /// What makes a node the same over a reload: where it is, and whether TLS leads there.
+  private struct NodeName: Hashable {
+    let name: String
+    let isTLS: Bool
+
+    init(_ url: UpstreamURL) { (name, isTLS) = (url.name, url.serverName != nil) }
   }
 
   // MARK: - The choice

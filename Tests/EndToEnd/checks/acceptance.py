@@ -39,5 +39,6 @@ for each in (
     "events",
     "nodes",
     "compressed",
+    "reload",
 ):
     scenario_check(each)

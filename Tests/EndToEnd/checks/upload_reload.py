@@ -79,12 +79,23 @@ def stays(bench, name, change, extra=None, **site):
 
 
 @check(
-    "another state-dir by SIGHUP: what is open stays where it is, and is found after a restart, too",
+    "another state-dir by SIGHUP is refused with its line, and what is open goes on, after a restart, too",
     area="upload reload",
     seconds=60,
 )
 def state_dir(bench):
-    stays(bench, "state", (("state-dir = state", "state-dir = state2"),))
+    origin, pawl = begin(bench)
+    locations = [begun(pawl, target=f"/{n}") for n in range(2)]
+    rewrite(pawl, ("state-dir = state", "state-dir = state2"), ("[site:main]", "[site:main]\nmax-ranges = 3"))
+    line = 1 + pawl.file.read_text().splitlines().index("state-dir = state2")
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: "reload-failed" in pawl.log(), 10, "the refusal")
+    true(f"{pawl.file}:{line}: [pawl] state-dir: it cannot be changed while pawl runs" in pawl.log(), "the reason")
+    true(not (pawl.folder / "state2").exists(), "nothing in the new directory")
+    uses(pawl, locations[0], target="/0", origin=origin)
+    rewrite(pawl, ("state-dir = state2", "state-dir = state"))
+    pawl.restart()
+    uses(pawl, locations[1], target="/1", origin=origin)
 
 
 @check(

@@ -37,4 +37,21 @@ import Testing
     for body in bodies { memory.remove(ObjectIdentifier(body)) }
     #expect(memory.bytes <= 10)
   }
+
+  @Test("leave in small steps when the limit is lowered, and nothing is added before they have left")
+  func trim() throws {
+    let fixture = try StoreFixture { $0.memory = 0 }
+    let bodies = try bodies(5, in: fixture)
+    let memory = MemoryBodies(limit: 100)
+    for body in bodies { #expect(memory.admit(body, size: 10)) }
+    memory.setLimit(30)
+    #expect(!memory.admit(bodies[0], size: 10) && memory.bytes == 50)
+    memory.trim()
+    #expect(memory.bytes == 30)
+    memory.setLimit(0)
+    memory.trim()
+    #expect(memory.bytes == 0 && !memory.admit(bodies[0], size: 1))
+    memory.setLimit(10)
+    #expect(memory.admit(bodies[0], size: 10) && memory.bytes == 10)
+  }
 }

@@ -77,7 +77,7 @@ import Testing
       ),
       (
         "[listen:a]\nunix-mode = 0888",
-        "[listen:a] unix-mode: expected umask or permissions in octal such as 0660, found \"0888\""
+        "[listen:a] unix-mode: expected umask or permissions such as 0600 or 0660, found \"0888\""
       ),
       (
         "[pawl]\nuser = a:b", "[pawl] user: expected none or the name of a user or a group, found \"a:b\""

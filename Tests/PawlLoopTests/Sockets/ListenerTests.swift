@@ -205,4 +205,31 @@ import Testing
     dial(first.boundAddress, loop, clients)
     wait(loop) { accepted == 1 }
   }
+
+  @Test("that ends accepts the connections that wait first")
+  func closesAfterWaiting() throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try anyPort(), loop: loop)
+    let (accepted, clients) = (Keeper(), Keeper())
+    listener.onAccept = { fd, peer in accepted.streams.append(SocketStream(adopting: fd, loop: loop, peer: peer)) }
+    for _ in 0..<3 { dial(listener.boundAddress, loop, clients) }
+    wait(loop) { clients.streams.count == 3 }
+    // The kernel passes on a connection when its first bytes have come.
+    for client in clients.streams { Array("x".utf8).withUnsafeBytes { _ = client.write($0, more: false) } }
+    listener.closeAfterWaiting()
+    #expect(accepted.streams.count == 3 && listener.rawDescriptor == -1)
+    dial(listener.boundAddress, loop, clients)
+    wait(loop) { clients.errors.count == 1 }
+  }
+
+  @Test("may share its port with an address that includes its own, if it is asked to")
+  func overlaps() throws {
+    let loop = try EventLoop(index: 0)
+    let one = try Listener(address: try anyPort(), loop: loop)
+    let all = try #require(SocketAddress.parse("0.0.0.0:\(one.boundAddress.port)"))
+    #expect(throws: LoopError.addressInUse(all)) { try Listener(address: all, loop: loop) }
+    #expect(throws: LoopError.addressInUse(all)) { try Listener(address: all, loop: loop, sharing: .further) }
+    one.allowSharing()
+    #expect(try Listener(address: all, loop: loop, sharing: .further).boundAddress == all)
+  }
 }

@@ -20,5 +20,6 @@ import Testing
     #expect(RestartKeys.changed(from: old, to: try load("workers = 2")) == [])
     #expect(RestartKeys.changed(from: old, to: try load("\nworkers = 3")) == [line(4, "workers")])
     #expect(RestartKeys.changed(from: old, to: try load("")) == [line(1, "workers")])
+    #expect(RestartKeys.changed(from: old, to: try load("workers = 2\ntrusted-proxies = 10.0.0.1")) == [])
   }
 }

@@ -14,32 +14,39 @@ import Testing
     pawl = try TestServer(url: "http://127.0.0.1:1")
   }
 
-  private func run(_ read: @escaping @Sendable () -> Configuration?) -> ServerRun {
-    ServerRun(pawl.server, loop: main) {
-      read().map { .success($0) }
-        ?? .failure(InvalidConfiguration(issues: [PawlConfig.Issue(at: .file(path: "/f", line: 2), "no")]))
-    }
+  private func run(_ read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>) -> ServerRun {
+    ServerRun(pawl.server, loop: main, read: read)
   }
 
   @Test("a reload says whether the new configuration is in use")
   func reload() throws {
-    let valid = TestLock<Configuration?>(try TestServer.configuration(url: "http://127.0.0.1:2", in: pawl.folder))
-    let outcomes = TestLock<[Bool]>([])
-    let run = run { valid.withLock { $0 } }
-    run.reload { outcome in outcomes.withLock { $0.append(outcome.isApplied) } }
+    let valid = try TestServer.configuration(url: "http://127.0.0.1:2", in: pawl.folder) {
+      $0.pawl = "drain-timeout = 9s"
+    }
+    let read = TestLock<Result<Configuration, InvalidConfiguration>>(.success(valid))
+    let outcomes = TestLock<[ReloadOutcome]>([])
+    let run = run { read.withLock { $0 } }
+    run.reload { outcome in outcomes.withLock { $0.append(outcome) } }
     main.turn { outcomes.withLock { $0.isEmpty } }
-    valid.withLock { $0 = nil }
-    run.reload { outcome in outcomes.withLock { $0.append(outcome.isApplied) } }
+    let issue = PawlConfig.Issue(at: .file(path: "/p.ini", line: 3), section: "pawl", key: "workers", "wrong")
+    read.withLock { $0 = .failure(InvalidConfiguration(issues: [issue])) }
+    run.reload { outcome in outcomes.withLock { $0.append(outcome) } }
     main.turn { outcomes.withLock { $0.count < 2 } }
-    #expect(outcomes.withLock { $0 } == [true, false])
+    let mistake = "/p.ini:3: [pawl] workers: wrong"
+    #expect(
+      outcomes.withLock { $0 } == [
+        ReloadOutcome(isApplied: true), ReloadOutcome(isApplied: false, mistakes: [mistake]),
+      ])
+    #expect(pawl.events("reload-failed") == ["error reload-failed why=\"\(mistake)\""])
+    #expect(pawl.server.configuration.process.drainTimeout == .seconds(9))
     #expect(run.history.generation == 2)
-    #expect(run.history.lastReload?.outcome == ReloadOutcome(isApplied: false, mistakes: ["/f:2: no"]))
+    #expect(run.history.lastReload?.outcome == ReloadOutcome(isApplied: false, mistakes: [mistake]))
     #expect(pawl.stop() == [])
   }
 
   @Test("the end is a drain, after which the main loop stops")
   func end() throws {
-    let run = run { nil }
+    let run = run { .failure(InvalidConfiguration(issues: [])) }
     #expect(!run.history.isDraining)
     run.end()
     main.runUntilStopped()
@@ -51,7 +58,7 @@ import Testing
   @Test("an upgrade is refused with the reason, and the server goes on")
   func upgrade() throws {
     let reasons = TestLock<[String?]>([])
-    run { nil }.upgrade { why in reasons.withLock { $0.append(why) } }
+    run { .failure(InvalidConfiguration(issues: [])) }.upgrade { why in reasons.withLock { $0.append(why) } }
     main.turn { reasons.withLock { $0.isEmpty } }
     #expect(reasons.withLock { $0 } == ["this server is part of another program"])
     #expect(pawl.events("upgrade-refused").count == 1)

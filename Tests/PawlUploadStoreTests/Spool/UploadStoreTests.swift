@@ -102,4 +102,20 @@ import Testing
     let late = try fixture.writer(upload)
     #expect(late.write(pattern(1)) != .written(unsynced: 1))
   }
+
+  @Test("takes other settings while it is open, for the uploads that it has, too")
+  func changed() throws {
+    let fixture = try UploadFixture { $0.expireAfter = .seconds(60) }
+    let upload = try fixture.create()
+    let total = try Files.space(of: fixture.directory.path).total
+    var settings = fixture.store.settings
+    (settings.maxSize, settings.isDurable, settings.expireAfter) = (nil, false, .seconds(9))
+    (settings.maxSharePerClient, settings.maxUploadsPerClient) = (100, 1)
+    fixture.store.change(to: settings)
+    #expect(fixture.store.capacity == max(total / 10, 1 << 30) && fixture.store.largestUpload == fixture.store.capacity)
+    #expect(fixture.store.settings == settings && !fixture.store.core.isDurable)
+    #expect(fixture.store.expireAfter == .seconds(9))
+    #expect(throws: UploadStoreRefusal.tooManyUploads) { try fixture.create() }
+    #expect(fixture.store.find(upload.id) === upload)
+  }
 }

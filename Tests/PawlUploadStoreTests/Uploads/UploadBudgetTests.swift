@@ -72,4 +72,17 @@ import Testing
     #expect(budget.promise([], upTo: 80) == 50)
     #expect(budget.admit(me, length: 1) == .full)
   }
+
+  @Test("other limits hold at once, also for clients that are beyond them; nothing is taken back")
+  func limits() {
+    let budget = budget()
+    budget.recover(me, bytes: 250, as: .open)
+    budget.setLimits(maxSize: 500, minFree: 0, sharePercent: 40, openLimit: 1)
+    #expect(budget.share == 200 && budget.disk.used == 250)
+    #expect(budget.admit(me, length: 1) == .tooManyUploads)
+    #expect(budget.promise(me, upTo: 1) == 0)
+    #expect(budget.admit([], length: 501) == .tooLarge && budget.admit([], length: 251) == .full)
+    budget.setLimits(maxSize: 1000, minFree: 0, sharePercent: 100, openLimit: 2)
+    #expect(budget.admit(me, length: 750) == nil && budget.promise(me, upTo: 999) == 750)
+  }
 }

@@ -207,4 +207,26 @@ import Testing
     #expect(without == orders.map { $0.filter { $0 != 0 } + [0] })
     #expect(!rotation.mayStandIn(1, for: 2, at: start))
   }
+
+  @Test("nodes that stay keep their health under other settings; a rest by checks ends with the checks")
+  func adopted() {
+    func urls(_ ports: UInt16...) -> [UpstreamURL] { ports.map { UpstreamURL(host: "node", port: $0) } }
+    var checked = NodeSettings()
+    (checked.checkFall, checked.maxRest) = (1, .seconds(60))
+    checked.check = NodeCheckSettings(path: [], interval: .seconds(1), timeout: .seconds(1), statuses: [])
+    var old = NodeRotation(urls(1, 2, 3), checked)
+    #expect(old.failed(1, at: start) == .down)
+    #expect(old.checked(2, passed: false) == .down)
+    var same = NodeRotation(urls(3, 2, 4), checked)
+    same.adopt(old)
+    #expect(same.order(at: start) == [2, 0, 1])
+    var unchecked = NodeRotation(urls(3, 2, 4))
+    unchecked.adopt(old)
+    #expect(unchecked.order(at: start) == [0, 2, 1])
+    var secure = urls(2, 5)
+    secure[0].serverName = "a.example"
+    var other = NodeRotation(secure)
+    other.adopt(old)
+    #expect(other.order(at: start) == [0, 1])
+  }
 }

@@ -81,6 +81,7 @@ extension ListenAddress {
   func takes(_ url: OriginURL) -> Bool {
     switch self {
     case .unix(let path): return url.socketPath == path
+    case .inherited: return false
     case .internet(let host, let port):
       guard url.socketPath == nil, port == url.port, port != 0 else { return false }
       guard let own = NetworkAddress(host)?.bytes else { return false }

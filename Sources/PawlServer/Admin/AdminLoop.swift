@@ -56,13 +56,15 @@ final class AdminLoop {
       let listener = try Listener(
         address: wanted, loop: services.loop, mode: wanted.isUnix ? settings.mode.bits : nil, backlog: 64)
       let entry = ListenerOnLoop(
-        listener, settings: Self.connectionSettings(settings), certificates: wanted.isUnix ? nil : certificates)
-      listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
+        listener, id: 0, name: address.description, settings: Self.connectionSettings(settings),
+        certificates: wanted.isUnix ? nil : certificates)
+      entry.whenAccepted { [unowned self] descriptor, peer, entry in
         accepted(descriptor, from: peer, on: entry)
+      } trouble: { [unowned self] in
+        services.shared.failures.noteAccept("\($0)")
       }
-      listener.onTrouble = { [unowned self] in services.shared.failures.noteAccept("\($0)") }
       listeners[address] = entry
-      try listener.start()
+      try entry.start()
       let actual = listener.boundAddress
       bound.withLock { $0[address] = actual }
       return actual

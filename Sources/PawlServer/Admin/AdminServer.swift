@@ -99,16 +99,16 @@ final class AdminServer: Sendable {
     (listener.tls, listener.http2) = ([name], false)
     var only = configuration
     only.listeners = [listener]
-    if let known = certificates.withLock({ $0 }), made.withLock({ $0.tls }) != nil {
-      known.reload(only)
-      return known.of(listener)
-    }
     do throws(TLSProblem) {
+      if let known = certificates.withLock({ $0 }), made.withLock({ $0.tls }) != nil {
+        known.use(try known.prepare(only))
+        return known.of(listener)
+      }
       let made = try Certificates(only, events: services.events, clock: services.clock)
       certificates.withLock { $0 = made }
       loop.run { [admin] in admin.get().watch(made) }
       return made.of(listener)
-    } catch { throw .certificates("[admin] \(error)") }
+    } catch { throw .certificates("[admin] \(error)", file: error.file) }
   }
 
   private func makeDirectory(_ path: String) {

@@ -216,7 +216,8 @@ import Testing
     wait(loop) { clients.streams.count == 3 }
     // The kernel passes on a connection when its first bytes have come.
     for client in clients.streams { Array("x".utf8).withUnsafeBytes { _ = client.write($0, more: false) } }
-    listener.closeAfterWaiting()
+    listener.acceptRest()
+    listener.close()
     #expect(accepted.streams.count == 3 && listener.rawDescriptor == -1)
     dial(listener.boundAddress, loop, clients)
     wait(loop) { clients.errors.count == 1 }

@@ -37,8 +37,8 @@ import Testing
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [
-      "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload", "PawlTLS",
-      "PawlConfig", "PawlObserve", "ArgumentParser",
+      "PawlBase", "PawlCertificates", "PawlDemo", "PawlLoop", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload",
+      "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser",
       "CLibevent",
       "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CZlib", "CBrotli", "CZstd", "CLinux",
     ],

@@ -53,7 +53,7 @@ func readSection<Model>(
         Issue(at: entry.origin, section: section.label.text, key: key.name, "this key is already set at \(earlier)"))
       continue
     }
-    if entry.isFromFile { result.fromFiles.insert(key.name) }
+    result.fromFiles.formUnion(entry.isFromFile ? [key.name] : [])
     readEntry(entry, key, isFirst: first[key.name] == nil, &result, &issues)
     first[key.name] = first[key.name] ?? entry.origin
   }

@@ -113,6 +113,9 @@ package final class AccessLog: @unchecked Sendable {
   /// Waits like ``flush()``, but only for a limited time, because the reader of a pipe may be gone. For the end of the program.
   package func flushLast() { writer?.flush(atMost: LineWriter.lastWait) }
 
+  /// How many lines were lost since the start.
+  package var droppedCount: UInt64 { writer?.droppedCount ?? 0 }
+
   /// Returns how many lines were lost since the last call, because the queue was full or the destination refused them.
   package func takeDropped() -> UInt64 { writer?.takeDropped() ?? 0 }
 }

@@ -61,6 +61,9 @@ package final class EventLog: @unchecked Sendable {
 
   private var writer: LineWriter { sink.withLock { $0.writer } }
 
+  /// Lines that former destinations lost.
+  private let lostBefore = Locked<UInt64>(0)
+
   /// The lowest level of events that are written. May be read and set on any thread; a change holds from the next event on.
   package var level: LogLevel {
     get { LogLevel(rawValue: UInt8(truncatingIfNeeded: pawl_atomic_load(levelCell))) ?? .info }
@@ -76,6 +79,8 @@ package final class EventLog: @unchecked Sendable {
     var former = new
     sink.withLock { swap(&former, &$0) }
     former.writer.finish()
+    let lost = former.writer.droppedCount
+    lostBefore.withLock { $0 += lost }
   }
 
   /// Writes one line. `pairs` is evaluated only if the level is enabled.
@@ -93,6 +98,9 @@ package final class EventLog: @unchecked Sendable {
     }
     sink.writer.write { sink.style.append(to: &$0, at: time, level, event, pairs) }
   }
+
+  /// How many lines were lost since the start.
+  package var droppedCount: UInt64 { lostBefore.withLock { $0 } + sink.withLock { $0 }.writer.droppedCount }
 
   /// Waits until all events logged so far are written. For tests.
   package func flush() { writer.flush() }

@@ -18,6 +18,8 @@ final class LineWriter: @unchecked Sendable {
   private let takesMessages: Bool
   private var queue: [UInt8] = []
   private var dropped: UInt64 = 0
+  /// The lines that were dropped and told of.
+  private var droppedBefore: UInt64 = 0
   private var linesQueued: UInt64 = 0
   private var linesDone: UInt64 = 0
   /// The number of the last line that a caller of ``flush(atMost:)`` waits for. The lines up to it are written without delay.
@@ -88,8 +90,16 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     let count = dropped
+    droppedBefore += count
     dropped = 0
     return count
+  }
+
+  /// How many lines were dropped since the start.
+  var droppedCount: UInt64 {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return droppedBefore + dropped
   }
 
   /// Queues the one line that `append` appends. Drops the line if the queue is full. Never waits for the destination.
@@ -226,6 +236,7 @@ final class LineWriter: @unchecked Sendable {
     let now = wallClockMilliseconds() / 1000
     if let lostAt, (lostAt..<lostAt + Self.lossPause.components.seconds).contains(now) { return }
     let count = dropped
+    droppedBefore += count
     (dropped, lostAt) = (0, now)
     pthread_mutex_unlock(lock)
     lost(count)

@@ -126,6 +126,15 @@ final class CatalogueReader: Sendable {
     }
   }
 
+  /// Returns the sum of the bytes of incomplete objects.
+  func partialBytes() throws(StoreError) -> UInt64 {
+    try database.withLock { (database) throws(StoreError) in
+      let statement = try database.statement("SELECT coalesce(sum(held), 0) FROM objects WHERE complete = 0")
+      defer { statement.reset() }
+      return try statement.step() ? UInt64(clamping: statement.integer(0)) : 0
+    }
+  }
+
   /// Returns the objects with numbers below `number` for which `isOne` returns `true`. Reads all rows with such numbers.
   func objects(
     before number: Int64, _ isOne: (_ key: [UInt8], _ number: Int64) -> Bool

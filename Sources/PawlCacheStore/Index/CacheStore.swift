@@ -175,6 +175,11 @@ package final class CacheStore: @unchecked Sendable {
   /// Whether a body of this size could be stored, perhaps after others were evicted.
   package func hasRoom(for bytes: UInt64) -> Bool { core.budget.shortfall(bytes) != nil }
 
+  /// Bytes free on the file system, as of the last second; `nil`: not known yet.
+  package var freeBytes: UInt64? { core.budget.free }
+  /// Bytes of responses that are incomplete, as of the last ten seconds.
+  package var partialBytes: UInt64 { UInt64(core.partialBytes.load()) }
+
   package var statistics: StoreStatistics {
     var statistics = core.counters.withLock { $0 }
     statistics.resources = index.count
@@ -254,8 +259,10 @@ private final class Ticker: @unchecked Sendable {
     count += 1
     core.durability.tick(core)
     if count % 10 == 0 { core.flushUses() }
+    let measures = count % 10 == 1
     core.pool.run { [core] in
       core.watchFreeSpace()
+      if measures { core.measurePartial() }
       core.openBodies.trim()
       core.packs?.sync()
       core.cleanPacks()

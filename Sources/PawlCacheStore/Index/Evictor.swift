@@ -89,6 +89,13 @@ extension StoreCore {
     _ = makeRoom(0)
   }
 
+  /// Adds up the bytes of incomplete responses. Blocking, in the pool.
+  func measurePartial() {
+    do throws(StoreError) { partialBytes.store(UInt(clamping: try reader.partialBytes())) } catch {
+      noteReadFailure(error)
+    }
+  }
+
   /// Logs that a row could not be read. A corrupt catalogue is replaced at the next start.
   func noteReadFailure(_ error: StoreError) {
     if let omitted = failures.due("\(error)") {

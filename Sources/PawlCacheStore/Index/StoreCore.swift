@@ -15,6 +15,8 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   let keeping = Locked(KeptShare())
   /// The limits that ``use(_:)`` was called with last.
   let wantedLimits = Locked<CacheLimits?>(nil)
+  /// Bytes of incomplete responses, as they were added up last.
+  let partialBytes = AtomicWord(0)
 
   init(
     settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,

@@ -51,6 +51,13 @@ package final class WorkerPool: @unchecked Sendable {
   @discardableResult
   package func run(_ work: @escaping @Sendable () -> Void) -> Bool { enqueue(work) }
 
+  /// The number of pieces of work that wait for a thread. From any thread.
+  package var waitingCount: Int {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return queue.count
+  }
+
   /// Stops the pool: refuses new work, finishes the queued work, and returns when the last thread has ended. Do not call it on a
   /// thread of the pool. Do not call it on a loop whose pending completions matter: the loop waits here, so it cannot perform
   /// them.

@@ -4,4 +4,6 @@ struct FetchTally {
   var resumed: UInt64 = 0
   var replayed: UInt64 = 0
   var resumes = 0
+  /// Why the fetch last broke off, in a word of the event log; `nil`: it did not.
+  var lastBreak: String?
 }

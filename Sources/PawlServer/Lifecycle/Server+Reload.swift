@@ -13,6 +13,7 @@ extension Server {
   package func reload(_ new: PawlConfig.Configuration) -> ReloadOutcome {
     let outcome = reloading.withLock { _ in apply(new) }
     outcome.log(to: events)
+    services.reloads.note(isApplied: outcome.isApplied, at: services.clock.wallSeconds())
     return outcome
   }
 

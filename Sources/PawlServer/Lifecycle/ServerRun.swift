@@ -134,6 +134,7 @@ package final class ServerRun: Sendable {
     }
     ServerSignals.notify(SystemdNotifier.reloading(), events)
     defer { ServerSignals.notify("READY=1", events) }
+    let now = server.services.clock.wallSeconds()
     let outcome: ReloadOutcome
     switch read() {
     case .success(let new):
@@ -142,8 +143,8 @@ package final class ServerRun: Sendable {
     case .failure(let invalid):
       outcome = ReloadOutcome(invalid)
       outcome.log(to: events)
+      server.services.reloads.note(isApplied: false, at: now)
     }
-    let now = server.services.clock.wallSeconds()
     past.withLock { past in
       if outcome.isApplied { past.generation += 1 }
       past.lastReload = ServerPicture.Reload(at: now, outcome: outcome)

@@ -15,6 +15,8 @@ final class LoopServices {
   let loop: EventLoop
   let shared: SharedServices
   let counters: LoopCounters
+  /// How many transfers of this loop were ever listed; the number of the last one.
+  var transferCount: UInt32 = 0
   /// The settings in force; a reload replaces them (``use(_:keeping:)``).
   var router: Router
   /// `nil`: `access-log = off`. A reload may replace it.

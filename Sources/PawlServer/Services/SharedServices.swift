@@ -8,6 +8,8 @@ import PawlObserve
 final class SharedServices: Sendable {
   let events: EventLog
   private let accessLogInUse: Locked<AccessLog?>
+  /// Lines that former access logs lost.
+  private let lostBefore = Locked<UInt64>(0)
   let failures: FailureLog
   /// Advice about settings that routes lack; each piece of advice is logged at most once an hour.
   let advice: FailureLog
@@ -21,10 +23,12 @@ final class SharedServices: Sendable {
   let probes = Locked(ProbeMemory())
   let originCodings = Locked(OriginCodings())
   let metrics = MetricsRegistry()
+  let reloads: ReloadFacts
 
   /// Starts the threads; ``stop()`` ends them.
   init(events: EventLog, accessLog: AccessLog?, clock: any LoopClock) {
     (self.events, accessLogInUse, self.clock) = (events, Locked(accessLog), clock)
+    reloads = ReloadFacts(startedAt: clock.wallSeconds())
     failures = FailureLog(events: events, clock: clock)
     advice = FailureLog(events: events, clock: clock, pause: .seconds(3600))
     workers = WorkerPool(threads: 4)
@@ -35,7 +39,17 @@ final class SharedServices: Sendable {
   var accessLog: AccessLog? { accessLogInUse.withLock { $0 } }
 
   /// Replaces the access log for loops that start from now on. ``Server/replaceLogs(_:)`` replaces it on running loops.
-  func replaceAccessLog(_ log: AccessLog?) { accessLogInUse.withLock { $0 = log } }
+  func replaceAccessLog(_ log: AccessLog?) {
+    let former = accessLogInUse.withLock { inUse in
+      defer { inUse = log }
+      return inUse
+    }
+    guard let former, former !== log else { return }
+    lostBefore.withLock { $0 += former.droppedCount }
+  }
+
+  /// Lines of access logs that were lost since the start.
+  var lostAccessLines: UInt64 { lostBefore.withLock { $0 } + (accessLog?.droppedCount ?? 0) }
 
   func reopenLogs() {
     accessLog?.reopen()

@@ -136,6 +136,8 @@ package final class UploadStore: Sendable {
   package var minFree: UInt64 { core.budget.disk.minFree }
   /// Bytes free on the file system at the last check; `nil`: not checked yet.
   package var freeBytes: UInt64? { core.budget.disk.free }
+  /// The name in `[spool:NAME]`.
+  package var name: String { core.settings.name }
   /// Whether an upload of this size could begin.
   package func hasRoom(for bytes: UInt64) -> Bool { core.budget.disk.shortfall(bytes) == 0 }
 

@@ -102,6 +102,7 @@ extension OriginExchange {
     sentAt = loop.now
     pool.counters.add(.requests)
     let base = upstream.settings.urls[connection.url].basePath
+    defer { headCount = UInt64(output.pendingCount) }
     guard !base.isEmpty else { return output.connect(request.head) }
     var head = request.head
     head.target = Array(base.utf8)[...] + head.target

@@ -43,6 +43,10 @@ package final class OriginExchange {
   var flushed: (() -> Void)?
   @exclusivity(unchecked) var response = ResponseInput()
   @exclusivity(unchecked) private(set) var isPaused = false
+  /// The length of the head that was sent last.
+  var headCount: UInt64 = 0
+  /// Bytes of the request's content that the present connection's socket has taken, with framing.
+  package var contentBytesSent: UInt64 { output.sentOnConnection - min(output.sentOnConnection, headCount) }
   /// Bytes of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 

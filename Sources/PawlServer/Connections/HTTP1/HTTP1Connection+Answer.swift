@@ -60,6 +60,7 @@ extension HTTP1Connection: ResponseChannel {
     request?.dress(&head)
     request?.record.status = head.status
     request?.record.answeredAt = connections.loop.now
+    if case .known(let count) = length, !state.turn.isHead { request?.record.announced = count }
     HeadWriter.write(
       head, framing: framing, connection: state.turn.persists ? .keepAlive : .close, to: clientVersion, into: &output)
     return length

@@ -254,6 +254,7 @@ extension HTTP1Connection {
     request.record.answeredAt = connections.loop.now
     request.record.bytesSent = sent.count
     request.record.bytesFromCache = sent.count
+    request.record.announced = sent.count
     state.begin(sent.turn)
     state.respond()
     owed = .bytes(0)

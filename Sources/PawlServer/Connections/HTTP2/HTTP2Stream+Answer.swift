@@ -35,6 +35,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     let hasContent = request?.head.method != .head && body != nil && length != .known(0) && length != .none
     var announced: UInt64?
     if case .known(let count) = length { announced = count }
+    if hasContent { request?.record.announced = announced }
     if hasContent, let body {
       outgoing.begin(body, owed: announced)
       body.consumer = self

@@ -9,6 +9,7 @@ import PawlWire
 extension OriginFetch {
   func brokeOff() {
     state.breaks()
+    request.tally.lastBreak = attempts.failure
     // Bytes that came just before the break are announced now. They do not wait for the next attempt.
     sink?.fetchDelivered(self)
     services.events.log(
@@ -105,7 +106,10 @@ extension OriginFetch {
   private func goOnReading(from start: UInt64, _ head: ResponseHead) {
     if let objection = sink?.fetch(self, objectsTo: head) { return fail(.narrower(objection)) }
     guard reads(from: start) else { return endImpossibly() }
-    if state.hasBroken { request.tally.resumes += 1 }
+    if state.hasBroken {
+      request.tally.resumes += 1
+      resumes += 1
+    }
     if case .askForRest = attempts.asked, head.status == 200 { attempts.progress.originRefusesRanges = true }
     defer { sink?.fetchContinues(self) }
     guard state.hasBroken else { return }

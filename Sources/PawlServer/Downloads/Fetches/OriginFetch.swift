@@ -43,6 +43,8 @@ final class OriginFetch: OriginExchangeDelegate {
   @exclusivity(unchecked) var frontier: UInt64 = 0
   /// The offset of the next byte of the response that is being read.
   @exclusivity(unchecked) var position: UInt64 = 0
+  /// How often the fetch went on after a break.
+  var resumes = 0
   @exclusivity(unchecked) var undelivered: [UInt8] = []
   private var timer: LoopTimer?
   /// The trailers of the content; empty if the content was put together from several responses.

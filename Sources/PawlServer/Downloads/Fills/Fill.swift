@@ -20,6 +20,9 @@ final class Fill: FetchBodySink {
   /// The fetch, until the fill is over.
   @exclusivity(unchecked) var fetch: OriginFetch?
   let kind: Kind
+  /// When the fill began, for the list of transfers.
+  private(set) var began = Monotonic(nanoseconds: 0)
+  var sample = TransferSample()
   @exclusivity(unchecked) var state = FillState()
   /// A summary of the bytes that were streamed. The streamed bytes are in no file, so they can be compared only with this summary.
   @exclusivity(unchecked) var streamed: DeliveredMemory?
@@ -87,10 +90,15 @@ final class Fill: FetchBodySink {
   ///   content after it was stored.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     downloads.fills[ObjectIdentifier(self)] = self
-    downloads.services.counters.add(.fillsBegan)
+    noteBegin()
     coordinator = FillCoordinator.began(
       self, response, on: downloads.loop, from: start, through: end ?? identity.total, sharing: sharing)
     fetch?.accept(FirstResponse(identity, status: response.head.status), from: start, through: end)
+  }
+
+  private func noteBegin() {
+    began = downloads.loop.now
+    downloads.services.counters.add(.fillsBegan)
   }
 
   /// Starts a fill for a span that a reader lacks. The caller has checked ``mayGrow(_:by:)``, unless only lost bytes are fetched.
@@ -109,7 +117,7 @@ final class Fill: FetchBodySink {
     }
     fill.confirmed = confirmed
     fill.downloads.fills[ObjectIdentifier(fill)] = fill
-    fill.downloads.services.counters.add(.fillsBegan)
+    fill.noteBegin()
     fill.coordinator = coordinator
     let identity = coordinator.identity
     let asking = decideStart(at: span.lowerBound, identity: identity, isReplayed: isReplayed)

@@ -59,6 +59,7 @@ final class DeliveryAttempt {
   /// The outcome that came while the journal was being written.
   var early: Outcome?
   var timer: LoopTimer?
+  var sample = TransferSample()
   private(set) var isCut = false
 
   var loop: EventLoop { loopUploads.loop }

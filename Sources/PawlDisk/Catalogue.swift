@@ -283,10 +283,8 @@ package final class Catalogue: @unchecked Sendable {
     let count = kept.reduce(0) { $0 + $1.count }
     guard !error.isCorruptCatalogue, count <= Self.retryLimit else { return abandon(error) }
     unrecorded = count
-    if let omitted = failures.due("\(error)") {
-      events.log(
-        .error, "catalogue-failed", ["path": directory, "why": "\(error)", "kept": "\(count)", "omitted": "\(omitted)"])
-    }
+    failures.log(
+      .error, "catalogue-failed", of: "\(error)", ["path": directory, "why": "\(error)", "kept": "\(count)"])
     retry = kept
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
   }

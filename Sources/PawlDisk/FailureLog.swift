@@ -27,6 +27,22 @@ package final class FailureLog: Sendable {
     (self.events, self.clock, self.pause) = (events, clock, pause)
   }
 
+  /// Logs an event, unless enough of its kind were logged in this ``pause``. Adds `omitted` to its fields: the number of events of
+  /// the kind that were not logged since the last logged one.
+  /// - Parameters:
+  ///   - kind: the kind of the event.
+  ///   - most: the most events of this kind that are logged in one ``pause``.
+  ///   - pairs: evaluated only if the event is logged.
+  package func log(
+    _ level: LogLevel, _ event: StaticString, of kind: @autoclosure () -> String, atMost most: Int = 1,
+    _ pairs: @autoclosure () -> KeyValuePairs<StaticString, String>
+  ) {
+    guard events.isEnabled(level), let omitted = due(kind(), atMost: most) else { return }
+    var fields = EventFields(pairs())
+    fields.append((key: "omitted", value: "\(omitted)"))
+    events.log(level, event, fields: fields)
+  }
+
   /// Decides whether an event is logged.
   /// - Parameters:
   ///   - kind: the kind of the event.

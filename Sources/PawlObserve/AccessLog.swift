@@ -40,6 +40,7 @@ package final class AccessLog: @unchecked Sendable {
   ) throws(LogError) {
     (self.format, self.sample, style) = (format, max(sample, 1), EventStyle(destination))
     lineRoom = format == .combined ? 256 : 1024
+    hasExtras = if case .custom(let format) = format { format.hasExtras } else { false }
     if case .off = destination {
       writer = nil
     } else {
@@ -59,9 +60,12 @@ package final class AccessLog: @unchecked Sendable {
   /// Whether the log is on. If not, the caller need not build a record.
   package var isEnabled: Bool { writer != nil }
 
-  /// The format, if it shows values that have to be collected while a request is answered.
+  /// Whether the format shows values that have to be collected while a request is answered.
+  package let hasExtras: Bool
+
+  /// The format, if it ``hasExtras``.
   package var extras: AccessFormat? {
-    guard case .custom(let format) = format, format.hasExtras else { return nil }
+    guard hasExtras, case .custom(let format) = format else { return nil }
     return format
   }
 

@@ -105,7 +105,7 @@ private struct CustomLine {
     case .requestURI: append(record.method.isEmpty ? nil : record.target)
     case .uri: append(record.method.isEmpty ? nil : record.path)
     case .arguments, .query: append(record.query)
-    case .isArguments: if record.query?.isEmpty == false { output.append(0x3f) }
+    case .isArguments: if record.query != nil { output.append(0x3f) }
     case .serverProtocol: append(word: record.method.isEmpty ? nil : record.version)
     case .scheme: append(word: record.extras?.isSecure == true ? "https" : "http")
     case .host: append(record.host.isEmpty ? nil : record.hostName)
@@ -159,8 +159,9 @@ extension AccessRecord {
 
   fileprivate var path: ArraySlice<UInt8> { target.prefix { $0 != 0x3f } }
 
+  /// The query; `nil` if there is none, or an empty one, as nginx has it.
   fileprivate var query: ArraySlice<UInt8>? {
-    target.firstIndex(of: 0x3f).map { target[($0 + 1)...] }
+    target.firstIndex(of: 0x3f).map { target[($0 + 1)...] }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// The host without its port.

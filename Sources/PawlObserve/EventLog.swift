@@ -91,12 +91,21 @@ package final class EventLog: @unchecked Sendable {
     _ level: LogLevel, _ event: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
   ) {
     guard isEnabled(level) else { return }
-    let (time, pairs, sink) = (nowMilliseconds(), pairs(), sink.withLock { $0 })
+    log(level, event, fields: pairs())
+  }
+
+  /// Writes one line, with fields that were collected, if the level is enabled.
+  package func log(
+    _ level: LogLevel, _ event: StaticString, fields: some Collection<(key: StaticString, value: String)>
+  ) {
+    guard isEnabled(level) else { return }
+    let (time, sink) = (nowMilliseconds(), sink.withLock { $0 })
     let lost = sink.writer.takeDropped()
     if lost > 0 {
-      sink.writer.write { sink.style.append(to: &$0, at: time, .warning, "log-lines-dropped", ["count": String(lost)]) }
+      let loss: EventFields = [(key: "count", value: String(lost))]
+      sink.writer.write { sink.style.append(to: &$0, at: time, .warning, "log-lines-dropped", loss) }
     }
-    sink.writer.write { sink.style.append(to: &$0, at: time, level, event, pairs) }
+    sink.writer.write { sink.style.append(to: &$0, at: time, level, event, fields) }
   }
 
   /// How many lines were lost since the start.
@@ -111,6 +120,9 @@ package final class EventLog: @unchecked Sendable {
   /// Reopens the file after a rotation. Does nothing for other destinations.
   package func reopen() { writer.reopen() }
 }
+
+/// Fields of an event that are collected before it is written.
+package typealias EventFields = [(key: StaticString, value: String)]
 
 /// Returns the wall clock: milliseconds since 1970.
 package func wallClockMilliseconds() -> Int64 {

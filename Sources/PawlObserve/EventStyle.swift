@@ -6,8 +6,6 @@ enum EventStyle {
   case syslog(SyslogHeader)
   case journal
 
-  typealias Pairs = KeyValuePairs<StaticString, String>
-
   init(_ destination: LogDestination) {
     switch destination {
     case .syslog(_, let header): self = .syslog(header)
@@ -18,7 +16,8 @@ enum EventStyle {
 
   /// Appends one event.
   func append(
-    to output: inout [UInt8], at milliseconds: Int64, _ level: LogLevel, _ event: StaticString, _ pairs: Pairs
+    to output: inout [UInt8], at milliseconds: Int64, _ level: LogLevel, _ event: StaticString,
+    _ pairs: some Collection<(key: StaticString, value: String)>
   ) {
     switch self {
     case .line:
@@ -44,7 +43,7 @@ enum EventStyle {
 
 extension [UInt8] {
   /// Appends `event key=value …`.
-  fileprivate mutating func append(event: StaticString, _ pairs: EventStyle.Pairs) {
+  fileprivate mutating func append(event: StaticString, _ pairs: some Collection<(key: StaticString, value: String)>) {
     append(text: event)
     for (key, value) in pairs { append(pair: key, value) }
   }

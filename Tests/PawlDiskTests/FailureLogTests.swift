@@ -1,5 +1,6 @@
 import PawlLoop
 import PawlObserve
+import PawlTestKit
 import Testing
 
 @testable import PawlDisk
@@ -35,5 +36,18 @@ import Testing
     #expect(log.due("more") == nil)
     clock.advance(by: .seconds(60))
     #expect(log.due("more") == 0)
+  }
+
+  @Test("an event is logged with the number of those that were left out; below the level nothing is counted")
+  func logs() {
+    let (clock, lines) = (ManualClock(), TestLock<[String]>([]))
+    let events = EventLog(level: .info) { line in lines.withLock { $0.append(String(line.dropFirst(25))) } }
+    let log = FailureLog(events: events, clock: clock)
+    log.log(.debug, "hidden", of: "a", ["n": "0"])
+    for number in 1...3 { log.log(.warning, "failed", of: "a", ["n": "\(number)"]) }
+    clock.advance(by: .seconds(60))
+    log.log(.warning, "failed", of: "a", ["n": "4"])
+    events.flush()
+    #expect(lines.withLock { $0 } == ["warning failed n=1 omitted=0", "warning failed n=4 omitted=2"])
   }
 }

@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.lines("$args[$is_args] $host", plain) == ["-[] [::1]"])
     plain.target = AccessRecords.bytes("/?")
     plain.host = AccessRecords.bytes("[::1]")
-    #expect(try Self.lines("[$args$is_args] $host", plain) == ["[] [::1]"])
+    #expect(try Self.lines("[$args$is_args] $host", plain) == ["[-] [::1]"])
   }
 
   @Test(

@@ -26,6 +26,27 @@ package enum NotStored: String, CaseIterable, Hashable, Sendable {
   case override
 }
 
+extension NotStored {
+  /// The rule that keeps the response from being stored, in words.
+  package var rule: String {
+    switch self {
+    case .method: "the method is not GET, or a POST without Content-Location (RFC 9111 §3, RFC 9110 §9.3.3)"
+    case .status: "the status is not final, or 206 or 304 (RFC 9111 §3)"
+    case .liveStream: "an event stream, which never ends"
+    case .tooLarge: "larger than max-object"
+    case .noStore: "the response has Cache-Control: no-store (RFC 9111 §5.2.2.5)"
+    case .requestNoStore: "the request has Cache-Control: no-store (RFC 9111 §5.2.1.5)"
+    case .isPrivate: "the response has Cache-Control: private (RFC 9111 §5.2.2.7)"
+    case .authorization: "the request has a credential, and the response does not permit sharing (RFC 9111 §3.5)"
+    case .varyStar: "the response has Vary: * (RFC 9111 §4.1)"
+    case .setCookie: "the response sets a cookie, and has neither public nor s-maxage (RFC 6265 §3, RFC 9111 §7.3)"
+    case .noFreshness: "not a 200, without freshness or validator: it would never be used again (RFC 9111 §3)"
+    case .conditional: "the request had a range or a condition, and the answer is not a 200 (RFC 9111 §3.3)"
+    case .override: "the request has a field that overrides its method, URL or host"
+    }
+  }
+}
+
 /// Whether a response is stored, and for which requests (RFC 9111 §3).
 package enum Storability: Hashable, Sendable {
   /// For all requests.

@@ -158,15 +158,14 @@ class BodyCore: @unchecked Sendable {
   /// out.
   /// - Parameter bytes: the disk space that the body needed, with the overhead.
   func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
-    guard let omitted = failures.due(why) else { return }
-    events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "omitted": "\(omitted)"])
+    failures.log(level, "body-refused", of: why, ["bytes": "\(bytes)", "why": why])
   }
 
   /// Counts and logs an object that was dropped because none of its bytes can be trusted.
   func noteDropped(_ id: ObjectID, _ why: String) {
     counters.withLock { $0.drops += 1 }
-    guard let omitted = failures.due("dropped \(why)", atMost: FailureLog.few) else { return }
-    events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "omitted": "\(omitted)"])
+    failures.log(
+      .warning, "body-dropped", of: "dropped \(why)", atMost: FailureLog.few, ["body": id.hex, "why": why])
   }
 
   /// Calls `body` with a buffer of one MiB, into which a segment can be read. Called in the pool.

@@ -227,14 +227,11 @@ extension StoredBody {
     guard outcome.cut > 0 else { return }
     charge.shrink(outcome.freed)
     core.counters.withLock { $0.mendings += 1 }
-    if let omitted = core.failures.due("damaged \(why)", atMost: FailureLog.few) {
-      core.events.log(
-        .warning, "body-damaged",
-        [
-          "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
-          "omitted": "\(omitted)",
-        ])
-    }
+    core.failures.log(
+      .warning, "body-damaged", of: "damaged \(why)", atMost: FailureLog.few,
+      [
+        "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
+      ])
     core.record(outcome.changes, of: self)
     if outcome.isLeft {
       wake()

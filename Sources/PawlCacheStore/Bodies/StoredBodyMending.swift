@@ -95,13 +95,9 @@ extension StoredBody {
   }
 
   private func logMended(_ range: Range<UInt64>) {
-    guard let omitted = core.failures.due("mended", atMost: FailureLog.few) else { return }
-    core.events.log(
-      .notice, "body-mended",
-      [
-        "body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)",
-        "omitted": "\(omitted)",
-      ])
+    core.failures.log(
+      .notice, "body-mended", of: "mended", atMost: FailureLog.few,
+      ["body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)"])
   }
 }
 

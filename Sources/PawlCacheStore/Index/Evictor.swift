@@ -81,10 +81,7 @@ extension StoreCore {
     do throws(StoreError) {
       budget.noteFree(try Files.space(of: directory).free)
     } catch {
-      if let omitted = failures.due("space") {
-        events.log(
-          .warning, "cache-space-unknown", ["path": directory, "why": "\(error)", "omitted": "\(omitted)"])
-      }
+      failures.log(.warning, "cache-space-unknown", of: "space", ["path": directory, "why": "\(error)"])
     }
     _ = makeRoom(0)
   }
@@ -98,10 +95,7 @@ extension StoreCore {
 
   /// Logs that a row could not be read. A corrupt catalogue is replaced at the next start.
   func noteReadFailure(_ error: StoreError) {
-    if let omitted = failures.due("\(error)") {
-      events.log(
-        .error, "catalogue-read-failed", ["path": directory, "why": "\(error)", "omitted": "\(omitted)"])
-    }
+    failures.log(.error, "catalogue-read-failed", of: "\(error)", ["path": directory, "why": "\(error)"])
     if error.isCorruptCatalogue { BrokenCatalogue.markBroken(in: directory, events) }
   }
 }

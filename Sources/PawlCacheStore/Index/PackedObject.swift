@@ -72,12 +72,9 @@ extension StoreCore {
   func noteUnreadable(_ place: PackPlace) {
     guard let why = unreadable(place) else { return }
     counters.withLock { $0.drops += 1 }
-    guard let omitted = failures.due("record \(why)", atMost: FailureLog.few) else { return }
-    events.log(
-      .warning, "body-dropped",
-      [
-        "pack": packs?.path(of: place.pack) ?? "", "offset": "\(place.offset)", "why": why, "omitted": "\(omitted)",
-      ])
+    failures.log(
+      .warning, "body-dropped", of: "record \(why)", atMost: FailureLog.few,
+      ["pack": packs?.path(of: place.pack) ?? "", "offset": "\(place.offset)", "why": why])
   }
 }
 

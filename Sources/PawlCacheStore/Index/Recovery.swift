@@ -56,9 +56,9 @@ final class OrphanSweep: Sendable {
     if wasEmpty { return }
     // After a catalogue was lost, none of its bodies has a row, so the number of these events is limited. A file that pawl has
     // not written is always logged.
-    guard let omitted = id == nil ? 0 : core.failures.due("no row") else { return }
-    core.events.log(
-      .notice, "body-dropped", ["path": path, "why": "the catalogue has no row for it", "omitted": "\(omitted)"])
+    core.failures.log(
+      .notice, "body-dropped", of: "no row", atMost: id == nil ? .max : 1,
+      ["path": path, "why": "the catalogue has no row for it"])
   }
 
   private func dropRow(_ row: ObjectIdentity) {

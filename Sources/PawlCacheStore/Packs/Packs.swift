@@ -172,11 +172,9 @@ final class Packs: Sendable {
       budget.chargeWritten(UInt64(size))
       return place
     } catch {
-      if let omitted = failures.due("append") {
-        events.log(
-          .warning, "pack-write-failed",
-          ["path": directory, "why": "\(error)", "instead": "a file of its own", "omitted": "\(omitted)"])
-      }
+      failures.log(
+        .warning, "pack-write-failed", of: "append",
+        ["path": directory, "why": "\(error)", "instead": "a file of its own"])
       return nil
     }
   }
@@ -338,14 +336,12 @@ final class Packs: Sendable {
 
   /// Logs that a pack, or a part of one, was lost between two runs: up to ``FailureLog/few`` times a minute.
   func noteLoss(_ event: StaticString, _ path: String, _ why: String) {
-    guard let omitted = failures.due("\(event)", atMost: FailureLog.few) else { return }
-    events.log(.warning, event, ["path": path, "why": why, "omitted": "\(omitted)"])
+    failures.log(.warning, event, of: "\(event)", atMost: FailureLog.few, ["path": path, "why": why])
   }
 
   /// Logs a failure at most once a minute, with the number of events that were not logged.
   private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
-    guard let omitted = failures.due("\(event)") else { return }
-    events.log(.error, event, ["path": path, "why": "\(why)", "omitted": "\(omitted)"])
+    failures.log(.error, event, of: "\(event)", ["path": path, "why": "\(why)"])
   }
 
   /// Removes the spare pack and syncs the others, at the end of the process. Nothing is written any more after this. Blocking.

@@ -40,7 +40,7 @@ package struct ProxyError: Error, Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// One short line for people; clients see it.
+  /// One short line for the log, and for trusted proxies in front of pawl. It may name addresses of the inside.
   package var details: String?
   /// The status of the origin's response, if there was one.
   package var receivedStatus: Int?

@@ -1,3 +1,5 @@
+import PawlBase
+import PawlHTTP
 import PawlObserve
 
 extension LoopConnections {
@@ -11,6 +13,7 @@ extension LoopConnections {
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,
     _ durationMicros: UInt64, _ more: (inout AccessRecord) -> Void
   ) {
+    if services.events.isEnabled(.debug) { explainHit(request(), route, status: status) }
     guard let log = services.accessLog else { return }
     var record = AccessRecord(time: clock.wallMilliseconds(), remote: facts.text[...])
     record.note(request(), status: status, bytes: sent, route, facts.tls)
@@ -27,5 +30,48 @@ extension LoopConnections {
     counters.add(.toClientFromCache, sent)
     counters.add(end.counter)
     counters.observe(.requestDuration, microseconds: durationMicros)
+  }
+
+  /// Writes the line of the event log that explains a hit, at the level `debug`.
+  private func explainHit(_ request: HotRequest, _ route: RouteSettings, status: Int) {
+    events.log(
+      .debug, "request-explained",
+      [
+        "request": "-", "method": "GET", "host": request.authority.text, "target": services.shown(request.target).text,
+        "route": route.name, "way": "the short way of cached hits",
+        "found": "complete, at hand and fresh (RFC 9111 §4.2)", "does": "serves the stored response", "cache": "hit",
+        "status": "\(status)",
+      ])
+  }
+
+  /// Returns the values that formats of the access log show beside those of ``AccessRecord``, of a hit on the hot path; `nil` if the
+  /// format shows none.
+  /// - Parameters:
+  ///   - head: the head of the response, as it was sent; empty if it is not known.
+  ///   - field: returns the value of a field of the request.
+  func hitExtras(
+    _ facts: ClientFacts, requestLength: @autoclosure () -> Int, head: @autoclosure () -> Bytes,
+    _ field: (String) -> Bytes?
+  ) -> AccessExtras? {
+    guard let log = services.accessLog, log.hasExtras, let format = log.extras else { return nil }
+    let head = head()
+    return AccessExtras(
+      isSecure: facts.isSecure, serverPort: facts.port, requestLength: UInt64(requestLength()),
+      headLength: UInt64(head.count), origin: nil,
+      requestFields: format.requestFields.map { field($0).map(services.shown) },
+      responseFields: format.responseFields.map { Self.value(of: $0, in: head) })
+  }
+
+  /// Returns the value of a field in a head of HTTP/1.1 that pawl has written.
+  static func value(of name: String, in head: Bytes) -> Bytes? {
+    var start = head.startIndex
+    while start < head.endIndex {
+      let line = head[start...].prefix { $0 != 0x0d }
+      if let colon = line.firstIndex(of: 0x3a), line[..<colon].equalsIgnoringCase(name.utf8) {
+        return line[(colon + 1)...].drop { $0 == 0x20 }
+      }
+      start = line.endIndex + 2
+    }
+    return nil
   }
 }

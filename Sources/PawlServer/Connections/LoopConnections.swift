@@ -165,17 +165,23 @@ final class LoopConnections {
 
   func noteCut(_ request: IncomingRequest?, _ end: BodyEnd) {
     guard let request else { return }
+    let record = request.record
     events.log(
       .warning, "transfer-cut",
       [
         "by": end.party.rawValue, "why": end.reason, "target": request.shown(request.head.target).text,
-        "sent": "\(request.record.bytesSent)", "request": String(decoding: request.requestID, as: UTF8.self),
+        "sent": "\(record.bytesSent)", "request": request.idText,
+        "of": record.announced.map { "\($0)" } ?? "-", "client": request.clientAddress.text,
+        "upstream": record.upstream,
+        "next": record.takesRanges
+          ? "the client can ask for the rest (Range)" : "the client has to start again: no ranges were offered",
       ])
   }
 
   /// Counts a request that is over, and writes its line of the access log.
   func log(_ request: IncomingRequest, version: HTTPVersion) {
     request.countEnd(at: loop.now)
+    request.logExplanation()
     guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
   }

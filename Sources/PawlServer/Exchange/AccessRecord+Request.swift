@@ -27,7 +27,9 @@ extension AccessRecord {
     bytesReplayed = request.tally.replayed
     originResumes = request.tally.resumes
     note(request.facts.tls)
+    user = request.head.fields.first(.authorization).flatMap(BasicUser.name)
     if let end = record.end { self.end(end) }
+    extras = request.accessExtras()
   }
 
   /// Fills in a hit on the hot path, which has no ``IncomingRequest``. Changes the record in place, since a copy costs more than
@@ -81,4 +83,7 @@ extension AccessRecord {
 extension IncomingRequest {
   /// Returns a target or URL as it may be logged: without the secret token of an upload.
   func shown(_ text: Bytes) -> Bytes { loop.shown(text) }
+
+  /// The request's identifier, for events.
+  var idText: String { String(decoding: requestID, as: UTF8.self) }
 }

@@ -76,6 +76,7 @@ extension ResponseChannel {
       request.loop.counters.add(isLive ? .rejectedLive : .rejectedQueue)
     }
     request.loop.shared.failures.note(error, request)
-    reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
+    let upstream = request.isTrustedPeer ? request.route.upstreamName : nil
+    reply(Replies.failure(error, upstream: upstream, requestID: request.requestID))
   }
 }

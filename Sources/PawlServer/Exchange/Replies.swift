@@ -41,12 +41,16 @@ enum Replies {
   }
 
   /// The reply if the origin could not be reached or gave no valid response.
-  static func failure(_ error: ProxyError, upstream: String, requestID: [UInt8]) -> Reply {
+  /// - Parameter upstream: the name of the upstream, for a trusted proxy in front of pawl, which gets the details of the error, too;
+  ///   `nil`: the client may not see names and addresses of the inside, and gets the kind of the error only.
+  static func failure(_ error: ProxyError, upstream: String?, requestID: [UInt8]) -> Reply {
     let id = String(decoding: requestID, as: UTF8.self)
+    let place = upstream.map { "upstream \($0), " } ?? ""
     var reply = plain(
-      status: error.status,
-      sentence: "\(sentence(for: error)) (\(error.kind.rawValue), upstream \(upstream), request \(id))")
-    reply.head.fields.append(.proxyStatus, error.fieldValue)
+      status: error.status, sentence: "\(sentence(for: error)) (\(error.kind.rawValue), \(place)request \(id))")
+    var told = error
+    if upstream == nil { told.details = nil }
+    reply.head.fields.append(.proxyStatus, told.fieldValue)
     if error.status == 503 { reply.head.fields.append(.retryAfter, "5") }
     return reply
   }

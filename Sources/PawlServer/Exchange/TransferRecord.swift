@@ -19,6 +19,18 @@ struct TransferRecord {
   var bytesReplayed: UInt64 = 0
   var originResumes = 0
   var end: BodyEnd?
+  /// The announced length of the response's content; `nil`: unknown, or no response yet.
+  var announced: UInt64?
+  /// Whether the response offers ranges.
+  var takesRanges = false
+  /// Bytes of the response's head; counted over HTTP/1 only.
+  var headLength: UInt64 = 0
+  /// Bytes of the request's head (over HTTP/1 only) and of its content.
+  var requestLength: UInt64 = 0
+  /// What `log-level = debug` says of the request; `nil` at other levels.
+  var notes: RequestNotes?
+  /// What is collected for formats of the access log that show it; `nil` for others.
+  var extras: RecordedExtras?
   var upstream = "-"
   /// When the head of the final response was given to the connection.
   var answeredAt: Monotonic?

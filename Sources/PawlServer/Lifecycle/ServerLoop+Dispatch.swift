@@ -62,9 +62,14 @@ extension ServerLoop: RequestDispatch {
     let options = HopByHop.connectionOptions(head.fields)
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
       if let cache = request.route.cache {
+        request.explain("way", "a download through the cache")
         return DownloadExchange(counted(request, channel), channel: channel, store: cache, downloads: downloads)
       }
+      request.explain("way", "no cache on this route (cache = off)")
       if head.method == .get { return UncachedExchange(request, channel: channel) }
+    } else {
+      request.explain(
+        "way", "passed on: \(isRead ? "it asks for an upgrade" : "its method or content is not that of a download")")
     }
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }
@@ -93,8 +98,13 @@ extension ServerLoop: RequestDispatch {
       request.isBelowPrefix = true
     }
     if isRead, !request.isBelowPrefix { return nil }
-    guard let settings = request.route.uploads ?? joining(request) else { return spooled(request, channel) }
-    switch UploadDispatch.kind(of: head, settings.dispatch) {
+    guard let settings = request.route.uploads ?? joining(request) else {
+      request.explain("upload", "none: this route has uploads = off")
+      return spooled(request, channel)
+    }
+    let kind = UploadDispatch.kind(of: head, settings.dispatch)
+    request.explain("upload", UploadExplanation.text(kind, head, settings.dispatch))
+    switch kind {
     case .plain: return spooled(request, channel)
     case .foreign: return nil
     case .small:

@@ -1,6 +1,5 @@
 import PawlCertificates
 import PawlConfig
-import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlObserve
@@ -28,10 +27,12 @@ struct Upstreams {
         upstreams[settings.name] = same
         if let context { certificates.append((same.upstream, context)) }
       } else {
-        let log = OriginFailureLog(upstream: settings.name, events: events, clock: clock)
+        let log = OriginFailureLog(
+          upstream: settings.name, nodes: settings.nodes.map { "\($0.url)" }, events: events, clock: clock)
         let upstream = Upstream(
           settings.forPool, resolver: resolver, tls: context, report: { log.note($0) },
-          news: { Self.tell($0, of: settings, events) })
+          news: { Self.tell($0, of: settings, events) },
+          trouble: { log.note($0) }, serverErrors: { log.note($0) })
         if let former = old?[settings.name] { upstream.adoptHealth(of: former.upstream) }
         upstreams[settings.name] = (settings, upstream)
       }
@@ -54,22 +55,6 @@ struct Upstreams {
     do throws(TLSProblem) {
       return try TLSClientContext(tls)
     } catch { throw .certificates("[upstream:\(settings.name)] \(error)", file: error.file) }
-  }
-}
-
-/// Logs why TLS to an origin fails: each reason at most once a minute.
-final class OriginFailureLog: Sendable {
-  private let upstream: String
-  private let log: FailureLog
-
-  init(upstream: String, events: EventLog, clock: any LoopClock) {
-    (self.upstream, log) = (upstream, FailureLog(events: events, clock: clock))
-  }
-
-  func note(_ error: ProxyError) {
-    let why = error.details ?? ""
-    guard log.due(why) != nil else { return }
-    log.events.log(.warning, "origin-tls-failed", ["upstream": upstream, "error": error.kind.rawValue, "why": why])
   }
 }
 

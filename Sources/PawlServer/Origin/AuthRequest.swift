@@ -112,19 +112,15 @@ final class AuthRequest: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
+    exchange.remedy = .answers(503)
     failed(String(decoding: failure.error.fieldValue, as: UTF8.self))
   }
 
   /// Ends without a decision, because the response is neither 2xx nor 4xx, or did not come.
   private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
-    if let omitted = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
-      request.loop.events.log(
-        .warning, "auth-request-failed",
-        [
-          "upstream": request.route.upstreamName, "why": why,
-          "request": String(decoding: request.requestID, as: UTF8.self), "omitted": "\(omitted)",
-        ])
-    }
+    request.loop.shared.failures.log(
+      .warning, "auth-request-failed", of: "\(request.route.upstreamName) auth-request \(why)",
+      ["upstream": request.route.upstreamName, "why": why, "request": request.idText])
     answer(.unavailable, keeping: exchange)
   }
 

@@ -151,6 +151,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     continueTimer?.cancel()
+    request.collect(exchange, status: head.status)
     if let error = ProxyError.unasked(head.status, to: request.head.method, asks: request.head.fields.contains) {
       originEnds()
       exchange.cancel()
@@ -212,6 +213,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
   func exchangeDelivered(_ exchange: OriginExchange) { consumer?.bodyIsReady() }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    request.collectEnd(exchange)
     originEnds()
     state.answerEnds()
     self.trailers = Trailers.relayed(trailers)
@@ -219,7 +221,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Respo
     consumer?.bodyIsReady()
   }
 
-  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) { broke(failure.error) }
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    failure.beforeHead ? request.collect(exchange, status: 0) : request.collectEnd(exchange)
+    broke(failure.error)
+  }
 
   /// Ends the exchange with an error, because the response does not come or breaks off.
   func broke(_ error: ProxyError) {

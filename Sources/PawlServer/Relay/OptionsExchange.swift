@@ -76,6 +76,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   /// accepted even while the origin is down. Any other response is cut where the origin broke off.
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
+    exchange.remedy = .other("pawl answers OPTIONS itself")
     guard !channel.hasResponded else { return }
     guard let answer, OptionsAnswer.preflight(request).count == 0 else { return reply(OptionsAnswer.own(request), []) }
     timer?.close()

@@ -21,13 +21,15 @@ final class OriginDial {
   private var completion: ((Result<OriginConnection, ProxyError>) -> Void)?
   /// Whether a failed connection attempt counts against the node, which then rests (is taken as down). `false` for health checks.
   private let tells: Bool
+  /// The identifier of the request for which the connection is made, for the log.
+  private let requestID: [UInt8]
 
   init(
-    upstream: Upstream, loop: EventLoop, urls: [Int], tells: Bool = true,
+    upstream: Upstream, loop: EventLoop, urls: [Int], tells: Bool = true, requestID: [UInt8] = [],
     completion: @escaping (Result<OriginConnection, ProxyError>) -> Void
   ) {
     (self.upstream, self.loop, self.urls, self.completion) = (upstream, loop, urls[...], completion)
-    self.tells = tells
+    (self.tells, self.requestID) = (tells, requestID)
   }
 
   /// Begins to connect. The completion may be called before this returns.
@@ -86,6 +88,7 @@ final class OriginDial {
   private func addressFailed(_ error: ProxyError) {
     lastError = error
     addresses = addresses.dropFirst()
+    if !addresses.isEmpty { tell(error, .triesNextAddress) }
     tryNextAddress()
   }
 
@@ -125,7 +128,14 @@ final class OriginDial {
     lastError = error
     // A lack of descriptors in pawl is no failure of the origin.
     if tells, error.kind != .proxyInternalError { upstream.failed(index, error, at: loop.now) }
+    // The last failure is that of the exchange, which knows what is done about it.
+    if !urls.isEmpty { tell(error, .triesNextNode, at: index) }
     tryNextURL()
+  }
+
+  private func tell(_ error: ProxyError, _ next: OriginTrouble.Next, at index: Int? = nil) {
+    guard tells, completion != nil, let index = index ?? urls.first else { return }
+    upstream.tell(OriginTrouble(error, url: index, requestID: requestID, next: next))
   }
 
   private func finish(_ result: Result<OriginConnection, ProxyError>) {

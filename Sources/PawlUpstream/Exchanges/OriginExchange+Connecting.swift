@@ -54,7 +54,8 @@ extension OriginExchange {
   }
 
   private func dial() {
-    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) {
+    let id = requestID
+    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder, requestID: id) {
       [weak self] result in
       self?.dialled(result)
     }
@@ -112,7 +113,7 @@ extension OriginExchange {
   /// Retries a request whose connection closed before any byte of a response. If the connection was reused, the request is retried
   /// once on a new one, if the method is idempotent (RFC 9112 §9.3.1). If the connection was new, the request is retried once at
   /// another node, if the method is safe. `false`: no retry is allowed.
-  func retry(after connection: OriginConnection, _ why: String) -> Bool {
+  func retry(after connection: OriginConnection, _ why: String, isReset: Bool = false) -> Bool {
     let method = request.head.method
     let goesElsewhere = !connection.isReused && method.isSafe && urlOrder.count > 1
     guard connection.isReused || goesElsewhere, method.isIdempotent, !output.hasTakenBody else { return false }
@@ -127,6 +128,10 @@ extension OriginExchange {
       urlOrder = [connection.url]
     }
     pool.counters.add(.retries)
+    let trouble = OriginTrouble(
+      ProxyError(.connectionTerminated, details: why), url: connection.url, requestID: requestID, isReset: isReset,
+      next: goesElsewhere ? .asksOtherNode : .asksAgain)
+    upstream.tell(trouble.map { $0.about(idle: connection.isReused) })
     connection.end()
     connection.stream.close()
     output.disconnect()

@@ -107,19 +107,19 @@ extension OriginExchange {
     case 101: switchProtocols(head, on: connection, leftover: Array(rest))
     case 100..<200: takeInterim(head)
     default:
-      let hasReferences = OriginReferences.areIn(head.fields)
-      takeFinal(hasReferences ? unbound(head, from: upstream.settings.urls[connection.url]) : head, before: rest)
+      takeFinal(OriginReferences.areIn(head.fields) ? unbound(head) : head, before: rest)
     }
   }
 
-  /// Rewrites `Location` and `Content-Location` that name the origin's own address into paths, so that clients stay on pawl (nginx:
-  /// `proxy_redirect`, Apache: `ProxyPassReverse`).
-  private func unbound(_ received: ResponseHead, from url: UpstreamURL) -> ResponseHead {
-    guard !url.isUnix else { return received }
+  /// Rewrites `Location` and `Content-Location` that name the address of a node into paths, so that clients stay on pawl and see no
+  /// address of the inside (nginx: `proxy_redirect`, Apache: `ProxyPassReverse`).
+  private func unbound(_ received: ResponseHead) -> ResponseHead {
     var head = received
-    let origin = OriginAddress(
-      host: Bytes(url.host), port: url.port, isSecure: url.serverName != nil, base: Bytes(url.basePath))
-    OriginReferences.unbind(&head.fields, from: origin, asked: request.head.authority)
+    for url in upstream.settings.urls where !url.isUnix {
+      let origin = OriginAddress(
+        host: Bytes(url.host), port: url.port, isSecure: url.serverName != nil, base: Bytes(url.basePath))
+      OriginReferences.unbind(&head.fields, from: origin, asked: request.head.authority)
+    }
     return head
   }
 
@@ -154,6 +154,7 @@ extension OriginExchange {
       guard becomeLive(on: connection) else { return }
     }
     if upstream.hasSeveralNodes { noteAnswer(head.status) }
+    upstream.count(status: head.status, of: preferredURL)
     response.takeFinal(head, framing, isEarly: !output.isSent)
     countResponse(head.status)
     // A response is early if its head comes before the request is completely sent. After an early response of 300 or above the rest
@@ -207,9 +208,9 @@ extension OriginExchange {
   }
 
   private func originFailed(_ connection: OriginConnection, _ code: CInt) {
-    if !response.hasBegun, retry(after: connection, errorText(code)) { return }
+    if !response.hasBegun, retry(after: connection, errorText(code), isReset: true) { return }
     guard let failure = connection.stream.tlsFailure else {
-      return fail(ProxyError(.connectionTerminated, details: errorText(code)))
+      return fail(ProxyError(.connectionTerminated, details: errorText(code)), isReset: true)
     }
     // With TLS 1.3 an origin refuses a client certificate, or its absence, only after the handshake is over on this side.
     let error = ProxyError(failure, address: connection.peer)

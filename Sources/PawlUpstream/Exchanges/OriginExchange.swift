@@ -55,6 +55,8 @@ package final class OriginExchange {
   var patience = Patience.none
   /// The timer of the wait for a place. Each connection has its own timer.
   var queueTimer: LoopTimer?
+  /// What the delegate does about a failure, which it may say while it is told of it; for the log. `nil`: what is usual.
+  package var remedy: OriginTrouble.Next?
   /// Whether received bytes are being handed to the delegate. More calls of the delegate may follow at once;
   /// ``OriginExchangeDelegate/exchangeDelivered(_:)`` is the last of them, unless the exchange has ended by then.
   package internal(set) var isDelivering = false
@@ -157,17 +159,29 @@ package final class OriginExchange {
     return present === connection && !isPaused && !response.isWhole
   }
 
-  func fail(_ error: ProxyError) {
+  /// Ends the exchange with an error.
+  /// - Parameter isReset: whether the connection broke, and was not closed by the origin.
+  func fail(_ error: ProxyError, isReset: Bool = false) {
     guard !isOver else { return }
     count(error)
+    let asked = url ?? preferredURL
     var failure = OriginFailure(
       error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent,
       lacksHeldBack: lacksHeldBack)
     failure.requestWasWhole = output.isSent
     if response.isWhole { failure.answer = .whole }
     if upstream.hasSeveralNodes { noteBreak(error) }
-    release(reusable: false)?.exchange(self, broke: failure)
+    guard let delegate = release(reusable: false) else { return }
+    delegate.exchange(self, broke: failure)
+    let usual = failure.beforeHead ? OriginTrouble.Next.answers(error.status) : .cuts
+    upstream.tell(OriginTrouble(error, url: asked, requestID: requestID, isReset: isReset, next: remedy ?? usual))
   }
+
+  /// The time since the exchange got its place, in microseconds; 0 before that.
+  package var microseconds: UInt64 { grantedAt.map { loop.now.microseconds(since: $0) } ?? 0 }
+
+  /// The identifier of the request, for the log.
+  var requestID: [UInt8] { request.head.fields.first(.xRequestID).map(Array.init) ?? [] }
 
   /// Ends the exchange and releases all that it holds. Returns the delegate, which the caller has to tell of the end.
   func release(reusable: Bool) -> (any OriginExchangeDelegate)? {

@@ -10,6 +10,10 @@ package final class Upstream: Sendable {
   let resolver: Resolver
   private let report: (@Sendable (ProxyError) -> Void)?
   private let news: (@Sendable (NodeNews) -> Void)?
+  private let trouble: (@Sendable (OriginTrouble) -> Void)?
+  private let serverErrors: (@Sendable (ServerErrorNews) -> Void)?
+  /// For each URL the number of server errors since its last other response.
+  private let errorStreaks: [AtomicWord]
   /// Whether there is a choice between nodes.
   let hasSeveralNodes: Bool
   private let shared: Locked<Shared>
@@ -32,11 +36,17 @@ package final class Upstream: Sendable {
   ///   - tls: the TLS settings for URLs that have a `serverName`; without them connections to these URLs fail.
   ///   - report: called for each TLS handshake that failed, also if the next address or URL is tried then; on any loop.
   ///   - news: called for each node that stops working or works again; on any loop.
+  ///   - trouble: called for each failure of a request, also if it is tried again then; on any loop.
+  ///   - serverErrors: called when a node has answered ``ServerErrorNews/streak`` requests in a row with a 5xx, and when that ends;
+  ///     on any loop.
   package init(
     _ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil,
-    report: (@Sendable (ProxyError) -> Void)? = nil, news: (@Sendable (NodeNews) -> Void)? = nil
+    report: (@Sendable (ProxyError) -> Void)? = nil, news: (@Sendable (NodeNews) -> Void)? = nil,
+    trouble: (@Sendable (OriginTrouble) -> Void)? = nil, serverErrors: (@Sendable (ServerErrorNews) -> Void)? = nil
   ) {
     (self.settings, self.resolver, self.report, self.news) = (settings, resolver, report, news)
+    (self.trouble, self.serverErrors) = (trouble, serverErrors)
+    errorStreaks = settings.urls.map { _ in AtomicWord(0) }
     hasSeveralNodes = settings.urls.count > 1
     shared = Locked(
       Shared(
@@ -70,6 +80,22 @@ package final class Upstream: Sendable {
   }
 
   func handshakeFailed(_ error: ProxyError) { report?(error) }
+
+  func tell(_ trouble: OriginTrouble?) { if let trouble { self.trouble?(trouble) } }
+
+  /// Counts a final response of a node. Costs one look at a counter, unless there are server errors.
+  func count(status: Int, of node: Int) {
+    let streak = errorStreaks[node]
+    if status >= 500 {
+      let count = streak.add(1)
+      guard count == ServerErrorNews.streak else { return }
+      serverErrors?(ServerErrorNews(url: node, status: status, count: count, isOver: false))
+    } else if streak.load() > 0 {
+      let count = streak.exchange(0)
+      guard count >= ServerErrorNews.streak else { return }
+      serverErrors?(ServerErrorNews(url: node, status: status, count: count, isOver: true))
+    }
+  }
 
   func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {
     let link = PoolLink(loop: pool.loop, pool: LoopBound(pool.reference, on: pool.loop))

@@ -58,6 +58,18 @@ package struct RequestParser: Sendable {
     return nil
   }
 
+  /// The range of the value of the first line with this name, which may be unknown to pawl.
+  /// - Parameter buffer: the bytes that were parsed.
+  package func first(named name: String, in buffer: [UInt8]) -> Range<Int>? {
+    lines.first { buffer[$0.nameRange].equalsIgnoringCase(name.utf8) }?.valueRange
+  }
+
+  /// The length of the last parsed head, in bytes; of trailing spaces in its last line none are counted.
+  package var headLength: Int {
+    let end = lines.last.map { $0.valueRange.upperBound + 2 } ?? targetRange.upperBound + " HTTP/1.1\r\n".utf8.count
+    return end + 2 - methodRange.lowerBound
+  }
+
   package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
   /// Forgets an incomplete head, because the next bytes belong to another connection.

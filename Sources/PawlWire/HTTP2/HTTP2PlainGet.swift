@@ -20,6 +20,11 @@ package struct HTTP2PlainGet: Sendable {
   }
 
   /// The range of the value of the first line with this name.
+  /// The value of the first line with this name, which may be unknown to pawl.
+  package func first(named name: String) -> ArraySlice<UInt8>? {
+    lines.first { bytes[$0.nameRange].equalsIgnoringCase(name.utf8) }.map { bytes[$0.valueRange] }
+  }
+
   package func first(_ name: FieldName) -> Range<Int>? {
     let wanted = name.rawValue
     for line in lines where line.name.rawValue == wanted { return line.valueRange }

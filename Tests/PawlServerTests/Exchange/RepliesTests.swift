@@ -51,6 +51,20 @@ import Testing
         """)
   }
 
+  @Test("a client that is no trusted proxy sees the kind of a failure, and nothing of the inside")
+  func failureOutside() {
+    let error = ProxyError(.httpUpgradeFailed, details: "10.0.0.7:9000: no", receivedStatus: 200)
+    let reply = Replies.failure(error, upstream: nil, requestID: Array("r1".utf8))
+    #expect(
+      reply.head.fields.first(.proxyStatus).map(Array.init)
+        == Array("pawl; error=http_upgrade_failed; received-status=200".utf8))
+    #expect(String(decoding: reply.body, as: UTF8.self).hasSuffix(". (http_upgrade_failed, request r1)\n"))
+    let inside = Replies.failure(error, upstream: "app", requestID: Array("r1".utf8))
+    #expect(
+      inside.head.fields.first(.proxyStatus).map(Array.init)
+        == Array("pawl; error=http_upgrade_failed; received-status=200; details=\"10.0.0.7:9000: no\"".utf8))
+  }
+
   @Test("each kind of failure has a sentence, its status and its word", arguments: ProxyError.Kind.allCases)
   func kinds(_ kind: ProxyError.Kind) {
     let error = ProxyError(kind)

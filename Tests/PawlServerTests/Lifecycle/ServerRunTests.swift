@@ -50,12 +50,8 @@ import Testing
     #expect(!run.history.isDraining)
     run.end()
     main.runUntilStopped()
-<<<<<<< ours
     #expect(run.history.isDraining)
-    #expect(pawl.events("draining") == ["notice draining timeout=\"30.0 seconds\""])
-=======
     #expect(pawl.events("draining") == ["notice draining timeout=\"10.0 seconds\""])
->>>>>>> theirs
     #expect(pawl.stop() == [])
   }
 

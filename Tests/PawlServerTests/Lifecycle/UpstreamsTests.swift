@@ -142,8 +142,7 @@ import Testing
     }
     let answer = running.advancing { running.get() }
     #expect(answer.status == 502)
-    #expect(answer.head.contains("Proxy-Status: pawl; error=tls_certificate_error; details=\"127.0.0.1:"))
-    #expect(answer.head.contains("certificate has expired"))
+    #expect(answer["Proxy-Status"] == "pawl; error=tls_certificate_error")
     #expect(running.events("origin-tls-failed").first?.contains("certificate has expired") == true)
     running.stop()
   }

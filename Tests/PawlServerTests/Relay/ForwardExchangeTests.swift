@@ -213,7 +213,7 @@ import Testing
     let refused = closed.ask(request("POST /f HTTP/1.1", "Content-Length: 0"))
     #expect(refused.status == 502)
     #expect(refused["Proxy-Status"]?.hasPrefix("pawl; error=connection_refused") == true)
-    #expect(refused.text.hasSuffix("(connection_refused, upstream app, request r)\n"))
+    #expect(refused.text.hasSuffix("(connection_refused, request r)\n"))
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send("SSH-2.0-x\r\n\r\n")])
     let pawl = try TestServer(origin)
     let garbled = pawl.ask(request("POST /f HTTP/1.1", "Content-Length: 0"))

@@ -61,8 +61,11 @@ extension HTTP1Connection: ResponseChannel {
     request?.record.status = head.status
     request?.record.answeredAt = connections.loop.now
     if case .known(let count) = length, !state.turn.isHead { request?.record.announced = count }
+    request?.collect(head)
+    let before = output.count
     HeadWriter.write(
       head, framing: framing, connection: state.turn.persists ? .keepAlive : .close, to: clientVersion, into: &output)
+    request?.record.headLength = UInt64(output.count - before)
     return length
   }
 
@@ -91,6 +94,7 @@ extension HTTP1Connection: ResponseChannel {
     request.record.status = head.status
     request.record.answeredAt = connections.loop.now
     request.counts(as: .tunnel)
+    request.collect(head)
     HeadWriter.write(head, framing: .none, connection: .upgrade, into: &output)
     output.append(contentsOf: leftover)
     let pendingToClient = Array(output[outputSent...])

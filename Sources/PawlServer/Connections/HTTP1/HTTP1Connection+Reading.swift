@@ -147,12 +147,13 @@ extension HTTP1Connection {
       headEnds()
       var known: LookedUp?
       if answerAtOnce(buffer, hasMore: byteCount < range.count, known: &known) { return byteCount }
-      begin(listener.withParser { $0.makeHead(buffer) }, known)
+      begin(listener.withParser { $0.makeHead(buffer) }, known, length: byteCount)
       return byteCount
     }
   }
 
-  private func begin(_ head: consuming RequestHead, _ known: LookedUp?) {
+  /// - Parameter length: bytes of the head, for the access log.
+  private func begin(_ head: consuming RequestHead, _ known: LookedUp?, length: Int) {
     let options = HopByHop.connectionOptions(head.fields)
     let goesOn = !options.close && (head.version.minor >= 1 || options.keepAlive)
     state.begin(
@@ -166,6 +167,7 @@ extension HTTP1Connection {
     let framing = head.framing
     let request = connections.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
+    request.record.requestLength = UInt64(length)
     if framing != .none { setDeadline(after: request.route.minRate.window) }
     let exchange = connections.makeExchange(for: request, channel: self, on: listener)
     self.exchange = exchange
@@ -183,6 +185,7 @@ extension HTTP1Connection {
         position += consumed
         contentMeter.add(piece.count)
         connections.counters.add(.fromClient, UInt64(piece.count))
+        request?.record.requestLength += UInt64(piece.count)
         if !pass(buffer, piece), content.holdBack() { stream.stopReading() }
       case .end(let consumed):
         let trailers = content.end()

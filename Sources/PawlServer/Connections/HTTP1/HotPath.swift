@@ -164,6 +164,14 @@ extension HTTP1Connection {
     return newID
   }
 
+  /// The head at the beginning of a message, of which a part of the content may follow.
+  private static func head(in message: [UInt8]) -> Bytes {
+    let end = message.indices.first { index in
+      message[index...].prefix(4).elementsEqual([0x0d, 0x0a, 0x0d, 0x0a])
+    }
+    return message.prefix(end.map { $0 + 4 } ?? message.count)
+  }
+
   // MARK: - Sending
 
   /// Content of at most this many bytes is copied after the head and sent in the same write. Longer content is not copied.
@@ -227,6 +235,11 @@ extension HTTP1Connection {
       record.referer = listener.withParser({ $0.first(.referer) }).map { connections.services.shown(buffer[$0]) }
       record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
       record.requestID = sent.id(message, buffer)
+      record.extras = connections.hitExtras(
+        facts, requestLength: listener.withParser { $0.headLength }, head: Self.head(in: message)
+      ) { name in
+        listener.withParser { $0.first(named: name, in: buffer) }.map { buffer[$0] }
+      }
     }
     guard !sent.get.keepsAlive else { return }
     state.begin(sent.turn)

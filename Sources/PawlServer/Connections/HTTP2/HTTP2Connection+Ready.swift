@@ -140,6 +140,7 @@ extension HTTP2Connection {
       record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
       record.requestID = request.id
       if let end { record.end(end) }
+      record.extras = connections.hitExtras(facts, requestLength: 0, head: []) { request.get.first(named: $0) }
     }
   }
 }

@@ -120,10 +120,15 @@ extension DownloadExchange {
     case .stored(let stored, let arrival, let sharing):
       let isShared =
         if case .staleOnError = arrival { matches(stored) } else { mayTake(stored, from: sharing, isEarly: true) }
-      guard isShared, canBeFinished(stored) else { return looksAgain() }
+      guard isShared, canBeFinished(stored) else {
+        request.explain("shared", isShared ? "no: its body cannot be finished" : whyNotShared(stored, sharing))
+        return looksAgain()
+      }
       collapseTimer?.cancel()
       serve(stored, Served(arrival: arrival, isCollapsed: true))
-    case .notShared: looksAgain()
+    case .notShared:
+      request.explain("shared", "no: the response that was waited for is for its own client, or is not stored")
+      looksAgain()
     // A failure that the leader's request may have provoked says nothing about this request.
     case .failed(let failure) where failure.requestBytesSent: looksAgain()
     case .failed(let failure): failed(failure.error)

@@ -80,7 +80,9 @@ final class DownloadExchange: Exchange {
     guard isUnanswered else { return }
     enter(.deciding)
     guard let resource else { return forwardInstead(.bypass) }
-    act(on: decide(resource), of: resource)
+    let decision = decide(resource)
+    explain(decision, of: resource)
+    act(on: decision, of: resource)
   }
 
   func forwardInstead(_ reason: CacheStatus.ForwardReason) {

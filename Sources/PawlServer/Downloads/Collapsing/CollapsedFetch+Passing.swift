@@ -67,14 +67,13 @@ extension CollapsedFetch {
   func advise(_ storability: Storability, _ head: ResponseHead, _ framing: BodyFraming) {
     guard
       let advice = ResumeAdvice(
-        head, framing: framing, to: sent, storability: storability, policy: request.route.policy),
-      let omitted = downloads.services.shared.advice.due("\(request.route.name) \(advice.why)")
+        head, framing: framing, to: sent, storability: storability, policy: request.route.policy)
     else { return }
-    downloads.events.log(
-      .notice, "not-resumable",
+    downloads.services.shared.advice.log(
+      .notice, "not-resumable", of: "\(request.route.name) \(advice.why)",
       [
         "route": request.route.name, "path": request.head.target.prefix { $0 != 0x3f }.text, "why": advice.why,
-        "write": advice.lines.joined(separator: "; "), "omitted": "\(omitted)",
+        "write": advice.lines.joined(separator: "; "),
       ])
   }
 

@@ -190,6 +190,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
       request: fetch.base, response: head, framing: framing, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: now)
     if ResumeAdvice.concerns(head, framing) { advise(storability, head, framing) }
+    explain(storability, head, framing)
     switch storability {
     case .shared, .sharedPerCookie, .sharedOnceConfirmed: store(head, framing, now, for: storability)
     case .privately: storePrivately(head, framing, now)
@@ -213,8 +214,10 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
         stored.head, policy: request.route.policy, now: downloads.loop.wallSeconds, failure: .disconnected),
       canBeFinished(stored)
     {
+      fetch.remedy = .other("gives the stale stored response (stale-if-error)")
       return serveStale(stored)
     }
+    if leader == nil { fetch.remedy = .other("no client waits for it") }
     conclude(.failed(failure))?.fetchFailed(failure)
   }
 }

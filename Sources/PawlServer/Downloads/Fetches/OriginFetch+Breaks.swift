@@ -12,23 +12,53 @@ extension OriginFetch {
     request.tally.lastBreak = attempts.failure
     // Bytes that came just before the break are announced now. They do not wait for the next attempt.
     sink?.fetchDelivered(self)
+    attemptFailed(isBreak: true)
+  }
+
+  /// What follows after an attempt has failed.
+  private enum Step {
+    case end(FetchFailure)
+    case ask(ResumeDecision, after: Duration)
+
+    var text: String {
+      switch self {
+      case .end(let failure): "gives up: \(failure.end.reason)"
+      case .ask(.askForRest(let from, _, _), let delay): "asks for the rest from byte \(from) in \(delay)"
+      case .ask(.replay, let delay): "fetches it from the start and compares, in \(delay)"
+      case .ask(.giveUp(let why), _): "gives up: \(why)"
+      }
+    }
+  }
+
+  private func attemptFailed(isBreak: Bool = false) {
+    guard !state.isEnded else { return isBreak ? logBreak("nothing: the rest is not wanted any more") : () }
+    nodes?.attemptEnded()
+    let step = nextStep()
+    if isBreak { logBreak(step.text) }
+    request.explain("resume", step.text)
+    switch step {
+    case .end(let failure): fail(failure)
+    case .ask(let decision, let delay): waitToAsk(delay) { $0.perform(decision) }
+    }
+  }
+
+  private func nextStep() -> Step {
+    guard first?.isFinal == false else { return .end(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
+    guard let identity, sink?.fetchIsWanted(self) == true else { return .end(.gaveUp("not-wanted")) }
+    let decision = attempts.next(held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity)
+    if case .giveUp(let why) = decision { return .end(.gaveUp("\(attempts.failure), \(why)")) }
+    return .ask(
+      decision, after: backoff(attempt: attempts.progress.attemptsWithoutProgress, jitter: Randomness.uint64()))
+  }
+
+  private func logBreak(_ next: @autoclosure () -> String) {
     services.events.log(
       .notice, "origin-broke",
       [
-        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "why": attempts.failure,
+        "upstream": route.upstreamName, "target": request.shown(base.target).text, "at": "\(frontier)",
+        "why": attempts.failure, "of": (spanEnd ?? total).map { "\($0)" } ?? "-", "request": request.idText,
+        "next": next(),
       ])
-    attemptFailed()
-  }
-
-  private func attemptFailed() {
-    guard !state.isEnded else { return }
-    nodes?.attemptEnded()
-    guard first?.isFinal == false else { return fail(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
-    guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
-    let decision = attempts.next(held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity)
-    if case .giveUp(let why) = decision { return fail(.gaveUp("\(attempts.failure), \(why)")) }
-    let delay = backoff(attempt: attempts.progress.attemptsWithoutProgress, jitter: Randomness.uint64())
-    waitToAsk(delay) { $0.perform(decision) }
   }
 
   /// The offset up to which the sink can compare a response that begins at byte zero. It matters only for a span that does not begin at
@@ -94,12 +124,11 @@ extension OriginFetch {
   /// node costs a replay.
   func logNodesDiffer() {
     counters.addDefect(.etagUnstable)
-    guard let omitted = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
-    services.events.log(
-      .notice, "nodes-tag-differently",
+    services.shared.advice.log(
+      .notice, "nodes-tag-differently", of: "\(route.upstreamName) nodes",
       [
-        "upstream": route.upstreamName, "target": base.target.text,
-        "why": "two URLs gave equal bytes under other validators", "omitted": "\(omitted)",
+        "upstream": route.upstreamName, "target": request.shown(base.target).text,
+        "why": "two URLs gave equal bytes under other validators",
       ])
   }
 
@@ -119,9 +148,10 @@ extension OriginFetch {
     services.events.log(
       .notice, "origin-resumed",
       [
-        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "from": "\(start)",
+        "upstream": route.upstreamName, "target": request.shown(base.target).text, "at": "\(frontier)",
+        "from": "\(start)",
         "how": start == 0 && frontier > 0 ? "replay" : "range", "after": attempts.failure,
-        "attempt": "\(attempts.progress.attemptsWithoutProgress)",
+        "attempt": "\(attempts.progress.attemptsWithoutProgress)", "request": request.idText,
       ])
   }
 }

@@ -47,6 +47,8 @@ final class OriginFetch: OriginExchangeDelegate {
   var resumes = 0
   @exclusivity(unchecked) var undelivered: [UInt8] = []
   private var timer: LoopTimer?
+  /// What the sink does about a response that did not come; for the log.
+  var remedy: OriginTrouble.Next?
   /// The trailers of the content; empty if the content was put together from several responses.
   private(set) var trailers = Fields()
 
@@ -189,6 +191,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     nodes?.answers(exchange.url)
+    request.collect(exchange, status: head.status)
     if let asked = attempts.asked, let identity { return judge(head, framing, to: asked, of: identity) }
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
     nodes?.answered(by: exchange.url)
@@ -211,6 +214,7 @@ final class OriginFetch: OriginExchangeDelegate {
   // MARK: - Its end
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    request.collectEnd(exchange)
     self.exchange = nil
     self.trailers = state.hasBroken ? Fields() : Trailers.relayed(trailers)
     switch state.answerEnded(hasMore: !undelivered.isEmpty) {
@@ -233,13 +237,17 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     self.exchange = nil
+    failure.beforeHead ? request.collect(exchange, status: 0) : request.collectEnd(exchange)
     attempts.ended(failure.error.kind.rawValue, AttemptEnding(failure))
     switch state.broke(hasMore: !undelivered.isEmpty, beforeAnyAnswer: first == nil) {
-    case .breakOff: brokeOff()
+    case .breakOff:
+      brokeOff()
+      exchange.remedy = isEnded ? .other("gives up the rest") : .resumes(at: frontier)
     case .tellNoAnswer:
       let taker = taker
       cancel()
       if case .head(let sink) = taker { sink.fetch(self, gotNoAnswer: failure) }
+      exchange.remedy = remedy
     case .impossible: endImpossibly()
     case .nothing, .goOn, .conclude: break
     }

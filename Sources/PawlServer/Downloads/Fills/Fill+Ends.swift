@@ -66,13 +66,19 @@ extension Fill {
   }
 
   func giveUp(_ end: BodyEnd) {
-    guard fetch != nil else { return }
+    guard let fetch else { return }
     downloads.services.counters.add(.fillsGaveUp)
+    let isLost = state.keeping == .memory(hasWindow: true)
     downloads.events.log(
       .warning, "fill-ended",
-      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
+      [
+        "upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": end.reason,
+        "of": body.total.map { "\($0)" } ?? "-", "target": fetch.request.shown(fetch.base.target).text,
+        "request": fetch.request.idText,
+        "next": isLost ? "nothing of it is kept" : "what is held stays; the next request fetches the rest",
+      ])
     coordinator?.failed(self, end)
-    if state.keeping == .memory(hasWindow: true) { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
+    if isLost { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
     letGo()
   }
 

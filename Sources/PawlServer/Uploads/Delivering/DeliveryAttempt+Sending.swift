@@ -106,6 +106,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
+    exchange.remedy = .other("the delivery is judged: see upload-forward-failed or upload-unknown")
     guard let head else { return came(.broke(failure)) }
     if DeliveryPolicy.saysTaken(status: head.status), !failure.requestWasWhole {
       let why = "the origin answered \(head.status) before it had all"

@@ -155,6 +155,7 @@ final class OriginProbe: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
+    exchange.remedy = .other("pawl takes the upload itself")
     failed()
   }
 

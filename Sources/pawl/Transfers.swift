@@ -27,17 +27,15 @@ enum TransferTable {
     let heading = ["KIND", "PROGRESS", "RATE", "AGE", "CLIENT", "TARGET", "LAST BREAK"]
     return [heading]
       + list["transfers"].elements.map { transfer in
-        let (bytes, length) = (transfer["bytes"].count, transfer["length"])
+        let (bytes, length) = (transfer["done"].count, transfer["total"])
         let share = length.count > 0 ? " \(bytes * 100 / length.count)%" : ""
         let rate = transfer["rate"].number ?? rates[transfer["id"].text ?? ""]
-        let host = transfer["host"].text ?? ""
         return [
           transfer["kind"].text ?? "?",
           "\(UploadListing.size(bytes))\(length == .null ? "" : " of \(UploadListing.size(length.count))")\(share)",
           rate.map { "\(UploadListing.size($0 > 0 ? UInt64($0) : 0))/s" } ?? "-",
-          UploadListing.age(transfer["seconds"].seconds), safe(transfer["client"]),
-          TextTable.safe(host) + safe(transfer["target"]),
-          safe(transfer["last_break"]),
+          UploadListing.age(Int64(transfer["age_ms"].count / 1000)), safe(transfer["client"]),
+          safe(transfer["target"]), safe(transfer["last_break"]),
         ]
       }
   }

@@ -174,9 +174,6 @@ package final class CacheStore: @unchecked Sendable {
   package var path: String { core.directory }
   /// Whether a body of this size could be stored, perhaps after others were evicted.
   package func hasRoom(for bytes: UInt64) -> Bool { core.budget.shortfall(bytes) != nil }
-
-  /// Bytes free on the file system, as of the last second; `nil`: not known yet.
-  package var freeBytes: UInt64? { core.budget.free }
   /// Bytes of responses that are incomplete, as of the last ten seconds.
   package var partialBytes: UInt64 { UInt64(core.partialBytes.load()) }
 

@@ -1,5 +1,6 @@
 import PawlCacheStore
 import PawlConfig
+import PawlObserve
 import PawlTLS
 import PawlUpstream
 
@@ -18,6 +19,10 @@ protocol AdminActions: AnyObject, Sendable {
   /// - Parameter then: called once, on any thread, with the reason why there is no upgrade; `nil`: the new binary serves.
   func upgrade(_ then: @escaping @Sendable (String?) -> Void)
   func reopenLogs()
+  /// Reads all metrics, without a wait for any loop.
+  func metrics() -> MetricsSnapshot
+  /// The loops whose transfers can be listed.
+  var transferSources: [TransferSource] { get }
 }
 
 /// The parts of the running server that an operator asks about, and what is in force. The parts are shared with the server; what

@@ -11,6 +11,7 @@ final class AdminLoop {
   let services: LoopServices
   let actions: any AdminActions
   private(set) var guardian: AdminGuard
+  private(set) lazy var feed = TransferFeed(on: services.loop) { [actions] in actions.transferSources }
   private let admission: ConnectionAdmission
   private let downloads: LoopDownloads
   private(set) lazy var connections = LoopConnections(downloads, admission: admission, dispatch: self)
@@ -108,7 +109,7 @@ final class AdminLoop {
       return serve(stream, ClientFacts(client: peer, isTrusted: false, port: listener.port), on: listener, after: nil)
     }
     let opening = Opening(stream: stream, peer: peer, listener: listener, connections: connections)
-    connections.members.add(opening)
+    connections.add(opening)
     opening.start()
   }
 
@@ -147,10 +148,9 @@ final class AdminLoop {
   /// Logs that a request was refused: each reason at most once a minute.
   func note(refused request: IncomingRequest, _ why: String) {
     let failures = services.shared.failures
-    guard let omitted = failures.due("admin \(why)") else { return }
-    failures.events.log(
-      .warning, "admin-refused",
-      ["client": request.clientAddress.text, "target": request.head.target.text, "why": why, "omitted": "\(omitted)"])
+    failures.log(
+      .warning, "admin-refused", of: "admin \(why)",
+      ["client": request.clientAddress.text, "target": request.head.target.text, "why": why])
   }
 }
 
@@ -162,9 +162,9 @@ extension AdminLoop: RequestDispatch {
   func appends(_ head: RequestHead) -> Bool { false }
 
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
-    if let opening { connections.members.remove(opening) }
+    if let opening { connections.remove(opening) }
     let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
-    connections.members.add(connection)
+    connections.add(connection)
     connection.start()
   }
 

@@ -35,7 +35,7 @@ struct AdminRoute: Sendable {
 
 /// The table of everything that the admin interface can be asked. `Config/admin.md` has the same rows.
 enum AdminRoutes {
-  static let all: [AdminRoute] = probes + questions + orders
+  static let all: [AdminRoute] = probes + questions + AdminMetrics.routes + orders
 
   private static let probes: [AdminRoute] = [
     .get("/healthz", isForAnyone: true) { $0.reply(.text("ok\n")) },

@@ -33,7 +33,7 @@ extension IncomingRequest {
       (key: "route", value: isRouted ? route.name : "none"),
     ]
     fields += record.notes?.fields ?? []
-    fields += [(key: "cache", value: record.cacheOutcome), (key: "status", value: "\(record.status)")]
+    fields += [(key: "cache", value: record.cacheOutcome.word), (key: "status", value: "\(record.status)")]
     if let end = record.end { fields.append((key: "ended", value: "\(end.party.rawValue): \(end.reason)")) }
     loop.events.log(.debug, "request-explained", fields: fields)
   }

@@ -34,8 +34,6 @@ struct TransferRecord {
   var upstream = "-"
   /// When the head of the final response was given to the connection.
   var answeredAt: Monotonic?
-  /// The length of the content that the head announced; `nil`: none.
-  var announced: UInt64?
   var sample = TransferSample()
   /// Those of ``bytesSent`` that the metrics count already, and those of them that were in the cache.
   var countedBytes: UInt64 = 0

@@ -1,6 +1,7 @@
 import PawlBase
 import PawlConfig
 import PawlLoop
+import PawlObserve
 
 /// What the admin interface asks of the server, and has it do. Any thread.
 final class AdminGate: AdminActions {
@@ -29,4 +30,6 @@ final class AdminGate: AdminActions {
 
   func upgrade(_ then: @escaping @Sendable (String?) -> Void) { run.upgrade(then) }
   func reopenLogs() { run.reopenLogs() }
+  func metrics() -> MetricsSnapshot { run.server.metrics() }
+  var transferSources: [TransferSource] { run.server.transferSources }
 }

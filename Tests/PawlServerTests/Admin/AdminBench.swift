@@ -29,6 +29,10 @@ final class AdminBench: AdminActions, @unchecked Sendable {
   func end(isNow: Bool) { done.withLock { $0.append(isNow ? "end now" : "end") } }
   func upgrade(_ then: @escaping @Sendable (String?) -> Void) { then(whyNoUpgrade) }
   func reopenLogs() { done.withLock { $0.append("reopen") } }
+  /// What ``metrics()`` returns.
+  var measured = MetricsSnapshot()
+  func metrics() -> MetricsSnapshot { measured }
+  var transferSources: [TransferSource] { [] }
 
   init(_ lines: String = "") throws {
     let (folder, log) = (try TemporaryFolder(), log)

@@ -43,6 +43,7 @@ import Testing
     ],
     "PawlServer/Connections": ["": [], "HTTP1": [""], "HTTP2": [""]],
     "PawlServer/Exchange": ["Bodies": [], "": ["Bodies"]],
+    "PawlServer/Lifecycle": ["Parts": [], "": ["Parts"]],
     "PawlServer/Downloads": [
       "Fetches": [], "Fills": ["Fetches"], "Collapsing": ["Fetches", "Fills"],
       "Answers": ["Fetches", "Fills", "Collapsing"],

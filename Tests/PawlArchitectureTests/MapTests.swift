@@ -14,7 +14,7 @@ import Testing
     #expect(folders.subtracting(named) == [])
     let known = folders.union(SourceTree.names(in: "Sources").map { String($0.prefix { $0 != "/" }) })
     let files = Set((SourceTree.sources + SourceTree.tests).map(\.stem))
-    let others: Set<String> = ["Tests", "pawl demo"]
+    let others: Set<String> = ["Tests", "pawl demo", "pawl check"]
     #expect(named.subtracting(known).subtracting(files).subtracting(others) == [])
   }
 }

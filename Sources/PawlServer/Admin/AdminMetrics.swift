@@ -27,7 +27,9 @@ enum AdminMetrics {
       return exchange.stream("text/event-stream", stream)
     }
     var page = TransferPage()
-    TransferGathering(query, from: exchange.actions.transferSources, on: exchange.services.loop) { page.add($0) } done: {
+    TransferGathering(query, from: exchange.actions.transferSources, on: exchange.services.loop) {
+      page.add($0)
+    } done: {
       page.end($0)
       exchange.reply(AdminReply(AdminReply.json, page.bytes + [0x0a]))
     }

@@ -16,7 +16,8 @@ enum RestartKeys {
     new.effective.flatMap { section -> [String] in
       let kind = section.label.prefix { $0 != ":" }
       guard let keys = all[String(kind)] else { return [] }
-      let before = started.effective.first { $0.label == section.label }
+      // A section that is new is used as it is.
+      guard let before = started.effective.first(where: { $0.label == section.label }) else { return [] }
       return keys.sorted().filter { texts($0, section) != texts($0, before) }.map {
         line(for: section.label, $0, in: new)
       }
@@ -28,7 +29,7 @@ enum RestartKeys {
     return Issue(at: place, section: label, key: key, "the change takes effect after a restart").description
   }
 
-  private static func texts(_ key: String, _ section: EffectiveSection?) -> [String] {
-    section?.values.filter { $0.key == key }.map(\.text) ?? []
+  private static func texts(_ key: String, _ section: EffectiveSection) -> [String] {
+    section.values.filter { $0.key == key }.map(\.text)
   }
 }

@@ -69,7 +69,7 @@ package enum StoreRoom {
   static func shown(_ bytes: UInt64) -> String {
     for (unit, shift) in [("T", UInt64(40)), ("G", 30), ("M", 20), ("K", 10)] where bytes >> shift > 0 {
       if bytes >> shift >= 10 || bytes & (1 << shift - 1) == 0 { return "\(bytes >> shift)\(unit)" }
-      return "\(bytes >> shift).\((bytes & (1 << shift - 1)) * 10 >> shift)\(unit)"
+      return "\(bytes >> shift).\(((bytes & (1 << shift - 1)) * 10) >> shift)\(unit)"
     }
     return "\(bytes)"
   }

@@ -11,7 +11,7 @@ import threading
 from harness.checks import CLEAR, Skip, check, only, same, true
 from harness.client import Client, get
 from harness.content import Content
-from harness.origin import Break, Resource, break_points
+from harness.origin import Resource, break_points
 from harness.process import ROOT, wait_for
 
 from .admin import ask, sock
@@ -80,7 +80,9 @@ def promtool(bench):
     same(set(samples(text.content)[0]), set(samples(plain.content)[0]), "the samples")
 
 
-@check("bytes by source add up, defects are counted, and no counter goes down over a reload", area="metrics", seconds=60)
+@check(
+    "bytes by source add up, defects are counted, and no counter goes down over a reload", area="metrics", seconds=60
+)
 def counting(bench):
     origin = bench.origin()
     content = Content("counting", 3_000_000)
@@ -115,7 +117,8 @@ def counting(bench):
     same(total(values, "pawl_request_duration_seconds_count"), 4, "durations")
     pawl.file.write_text(pawl.file.read_text().replace("[upstream:app]", "[upstream:app]\nmax-connections = 7"))
     pawl.signal(signal.SIGHUP)
-    wait_for(lambda: samples(scrape(pawl).content)[0]['pawl_config_reloads_total{result="applied"}'] == 1, what="the reload")
+    applied = 'pawl_config_reloads_total{result="applied"}'
+    wait_for(lambda: samples(scrape(pawl).content)[0][applied] == 1, what="the reload")
     get(pawl.address, "/f")
     before, after = counters(first), counters(scrape(pawl).content)
     true(len(before) > 300, f"only {len(before)} counters")
@@ -143,7 +146,8 @@ def transfers(bench):
         download, fill = done["download"], done["fill"]
         same((download["id"], download["target"], download["total"]), ("mine", "/slow", 400_000), "the download")
         same((download["client"], download["protocol"], download["state"]), ("127.0.0.1", "HTTP/1.1", "sending"), "it")
-        same((fill["target"], fill["upstream"], fill["total"], fill["resumes"]), ("/slow", "app", 400_000, 0), "the fill")
+        shown = (fill["target"], fill["upstream"], fill["total"], fill["resumes"])
+        same(shown, ("/slow", "app", 400_000, 0), "the fill")
         page = ask(sock(pawl), "GET", "/v1/transfers?kind=fill&upstream=app&limit=1").json
         same([each["key"] for each in page["transfers"]], [fill["key"]], "the filter")
         same(ask(sock(pawl), "GET", "/transfers?limit=20001").status, 400, "past the limit")

@@ -32,7 +32,7 @@ import Testing
           "\(file):6: [admin] token: expected none or at least 16 letters, digits or any of -._~+/=, found another character"
         ]
       ),
-      ("tls = web", ["\(file):6: [admin] tls: there is no [tls:web] - did you mean \"none\"?"]),
+      ("tls = web", ["\(file):6: [admin] tls: there is no [tls:web]"]),
       (
         "listen = 127.0.0.1:9180\ntoken = 0123456789abcdef\nmode = 0660",
         ["\(file):8: [admin] mode: has no effect without a unix socket in listen (warning)"]

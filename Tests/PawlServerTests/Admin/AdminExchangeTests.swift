@@ -13,7 +13,7 @@ import Testing
     #expect(
       answer.head.replacing("\(date)\r\n", with: "")
         == "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"
-        + "X-Content-Type-Options: nosniff\r\nVia: 1.1 pawl\r\nX-Request-Id: r\r\nContent-Length: 3\r\n\r\n")
+        + "X-Content-Type-Options: nosniff\r\nVia: 1.1 pawl\r\nContent-Length: 3\r\n\r\n")
     #expect(answer.text == "ok\n")
     #expect(bench.ask("HEAD", "/healthz").text == "")
   }

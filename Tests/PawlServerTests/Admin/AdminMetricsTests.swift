@@ -46,8 +46,9 @@ import Testing
     #expect(bench.ask(request).status == 503)
     clients[0].close()
     let start = SystemClock().now()
-    while bench.askHead(request).contains(" 503 "), SystemClock().now() - start < .seconds(30) {}
-    #expect(bench.askHead(request).hasPrefix("HTTP/1.1 200 ") || bench.askHead(request).contains(" 503 "))
+    var head = bench.askHead(request)
+    while head.contains(" 503 "), SystemClock().now() - start < .seconds(30) { head = bench.askHead(request) }
+    #expect(head.hasPrefix("HTTP/1.1 200 "))
   }
 }
 

@@ -1,3 +1,4 @@
+import PawlLoop
 import PawlTestKit
 import Testing
 
@@ -22,8 +23,10 @@ import Testing
   func stop() throws {
     let bench = try AdminBench()
     let answer = bench.ask("POST", "/v1/stop", "{}")
-    #expect(answer.status == 202 && answer.text == "{\"draining\":true,\"drain_timeout\":30}\n")
+    #expect(answer.status == 202 && answer.text == "{\"draining\":true,\"drain_timeout\":10}\n")
     #expect(bench.ask("POST", "/v1/stop", "{\"now\":true}").text == "{\"draining\":true,\"drain_timeout\":0}\n")
+    let start = SystemClock().now()
+    while bench.done.withLock({ $0.count }) < 2, SystemClock().now() - start < .seconds(30) {}
     #expect(bench.done.withLock { $0 } == ["end", "end now"])
   }
 

@@ -61,10 +61,17 @@ final class ReloadBench {
     _ folder: TemporaryFolder, _ own: TestCertificate, changing: (label: String, lines: [String])?
   ) -> String {
     let sections: [(String, [String])] = [
-      ("pawl", ["state-dir = \(folder.path)", "workers = 1", "access-log = \(folder.path)/access.log"]),
+      (
+        "pawl",
+        [
+          "state-dir = \(folder.path)", "workers = 1", "access-log = \(folder.path)/access.log",
+          "trusted-proxies = 127.0.0.2",
+        ]
+      ),
       ("listen:main", ["address = 127.0.0.1:0", "tls = main"]), ("listen:second", ["address = 127.0.0.1:0"]),
       ("tls:main", ["certificate = \(own.certificate)", "key = \(own.key)"]),
-      ("cache:main", ["min-free = 0", "max-size = 64M"]), ("spool:main", ["max-size = 64M"]),
+      ("cache:main", ["path = \(folder.path)/main-cache", "min-free = 0", "max-size = 64M"]),
+      ("spool:main", ["path = \(folder.path)/main-spool", "max-size = 64M"]),
       ("spool:second", ["path = \(folder.path)/second"]),
       ("upstream:main", ["url = https://127.0.0.1:1", "check-path = /up"]),
       ("upstream:second", ["url = http://127.0.0.1:1"]),

@@ -59,7 +59,7 @@ struct ReloadRow {
       ReloadRow("log-level", "error") { "\($0.server.events.level)" },
       ReloadRow("log", bench.folder.path + "/events.log") { "\(access($0.folder.path + "/events.log", F_OK))" },
       ReloadRow("access-log", "off") { "\($0.server.services.accessLog == nil)" },
-      ReloadRow("access-log-format", "json") { $0.accessLog }, ReloadRow("access-log-sample", "9") { $0.accessLog },
+      ReloadRow("access-log-format", "json") { $0.accessLog }, ReloadRow("access-log-sample", "1/9") { $0.accessLog },
       ReloadRow("syslog-format", "rfc3164") { $0.accessLog }, ReloadRow("syslog-facility", "local7") { $0.accessLog },
       ReloadRow("trusted-proxies", "192.0.2.0/24") { "\($0.server.admission.settings.trusted)" },
       ReloadRow("max-connections", "9") { "\($0.server.admission.settings.limit)" },
@@ -160,7 +160,7 @@ struct ReloadRow {
 
   private static var compression: [ReloadRow] {
     [
-      ReloadRow("compress", "text"), ReloadRow("compress-min", "9K"), ReloadRow("compress-max", "9M"),
+      ReloadRow("compress", "text/plain"), ReloadRow("compress-min", "9K"), ReloadRow("compress-max", "9M"),
       ReloadRow("compress-attachments", "on", "off"), ReloadRow("compress-credentials", "on", "off"),
       ReloadRow("compress-codings", "gzip"),
     ]

@@ -146,7 +146,7 @@ final class TestServer: @unchecked Sendable {
   /// The event log's lines that tell of `event`, without their time.
   func events(_ event: String) -> [String] {
     events.flush()
-    return log.withLock { $0 }.map { String($0.dropFirst(25)) }.filter { $0.contains(" \(event) ") }
+    return log.withLock { $0 }.map { String($0.dropFirst(25)) }.filter { "\($0) ".contains(" \(event) ") }
   }
 
   /// Waits until the event log tells of `event`; a minute without it fails the test.

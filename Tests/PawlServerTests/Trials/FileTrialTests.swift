@@ -78,7 +78,7 @@ import Testing
     // A directory on the way that lets nobody pass.
     #expect(chmod(path, 0o700) == 0)
     #expect(told { FileTrial.problem(ofReading: "\(path)/bodies.db") } == "Permission denied")
-    #expect(told { FileTrial.problem(ofDirectory: "\(path)/a") } == "\(path)/a: Permission denied")
+    #expect(told { FileTrial.problem(ofDirectory: "\(path)/a") } == "cannot be made: \(path): Permission denied")
   }
 
   @Test("a supplementary group counts, and afterwards root is root again", .enabled(if: nobody != nil))

@@ -75,10 +75,11 @@ import Testing
     #expect(
       said(check) == [
         "pawl.ini:2: [pawl] state-dir: \(path)/state is not a directory",
-        "pawl.ini:20: [listen:unix] address: unix:\(path)/none/x.sock: the directory \(path)/none does not exist",
-        "pawl.ini:20: [listen:unix] address: 192.0.2.1:8080 is not an address of this machine",
+        "pawl.ini:11: [cache:default] path: \(path)/state/cache: Not a directory",
+        "pawl.ini:21: [listen:unix] address: unix:\(path)/none/x.sock: the directory \(path)/none does not exist",
+        "pawl.ini:21: [listen:unix] address: 192.0.2.1:8080 is not an address of this machine",
         "pawl.ini:4: [pawl] max-connections: 1025 is more than the 1024 files that may be open here; LimitNOFILE or ulimit -n raises that (warning)",
-        "pawl.ini:18: [upstream:other] url: none.example does not resolve now: no such host (warning)",
+        "pawl.ini:19: [upstream:other] url: none.example does not resolve now: no such host (warning)",
       ])
     #expect(check.hasErrors)
   }
@@ -96,7 +97,7 @@ import Testing
     let folder = try TemporaryFolder()
     var configuration = try configuration(in: folder)
     let expected = [
-      "pawl.ini:7: [upstream:app] url: http://app.example:9000 is 127.0.0.1, pawl's own [listen:web]: requests would go round in a circle (warning)"
+      "pawl.ini:8: [upstream:app] url: http://app.example:9000 is 127.0.0.1, pawl's own [listen:web]: requests would go round in a circle (warning)"
     ]
     func circles(_ address: ListenAddress) throws -> [String] {
       configuration.listeners[0].addresses = [address]

@@ -106,7 +106,7 @@ import Testing
   @Test("takes other settings while it is open, for the uploads that it has, too")
   func changed() throws {
     let fixture = try UploadFixture { $0.expireAfter = .seconds(60) }
-    let upload = try fixture.create()
+    let upload = try fixture.create(fixture.origin("me"))
     let total = try Files.space(of: fixture.directory.path).total
     var settings = fixture.store.settings
     (settings.maxSize, settings.isDurable, settings.expireAfter) = (nil, false, .seconds(9))
@@ -115,7 +115,7 @@ import Testing
     #expect(fixture.store.capacity == max(total / 10, 1 << 30) && fixture.store.largestUpload == fixture.store.capacity)
     #expect(fixture.store.settings == settings && !fixture.store.core.isDurable)
     #expect(fixture.store.expireAfter == .seconds(9))
-    #expect(throws: UploadStoreRefusal.tooManyUploads) { try fixture.create() }
+    #expect(throws: UploadStoreRefusal.tooManyUploads) { try fixture.create(fixture.origin("me")) }
     #expect(fixture.store.find(upload.id) === upload)
   }
 }

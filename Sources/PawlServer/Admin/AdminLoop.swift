@@ -31,6 +31,7 @@ final class AdminLoop {
     guardian = AdminGuard(settings)
     services = LoopServices(loop: loop, shared: shared, router: Self.router)
     services.accessLog = nil
+    services.explainsRequests = false
     downloads = LoopDownloads(services, abandoned: AbandonedFillLimiter())
     admission = ConnectionAdmission(limit: AdminServer.maxConnections, trusted: [], events: shared.events)
   }
@@ -145,12 +146,12 @@ final class AdminLoop {
     connections.letGo()
   }
 
-  /// Logs that a request was refused: each reason at most once a minute.
+  /// Logs that a request was refused: each reason at most once a minute. The query is left out: a client may have put its token there.
   func note(refused request: IncomingRequest, _ why: String) {
     let failures = services.shared.failures
     failures.log(
       .warning, "admin-refused", of: "admin \(why)",
-      ["client": request.clientAddress.text, "target": request.head.target.text, "why": why])
+      ["client": request.clientAddress.text, "target": request.head.target.prefix { $0 != 0x3f }.text, "why": why])
   }
 }
 

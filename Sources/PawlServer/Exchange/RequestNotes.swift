@@ -26,7 +26,7 @@ extension IncomingRequest {
 
   /// Writes the line of the request, at the level `debug`.
   func logExplanation() {
-    guard loop.events.isEnabled(.debug) else { return }
+    guard loop.events.isEnabled(.debug), loop.explainsRequests else { return }
     var fields: EventFields = [
       (key: "request", value: idText), (key: "method", value: String(decoding: head.method.bytes, as: UTF8.self)),
       (key: "host", value: head.authority.text), (key: "target", value: shown(head.target).text),

@@ -19,6 +19,8 @@ final class LoopServices {
   var transferCount: UInt32 = 0
   /// The settings in force; a reload replaces them (``use(_:keeping:)``).
   var router: Router
+  /// Whether `log-level = debug` writes a line for each request. Not for requests to the admin interface.
+  var explainsRequests = true
   /// `nil`: `access-log = off`. A reload may replace it.
   var accessLog: AccessLog?
   /// Whether the loop drains or ends: no new background work begins.

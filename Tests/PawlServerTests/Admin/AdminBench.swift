@@ -37,10 +37,7 @@ final class AdminBench: AdminActions, @unchecked Sendable {
   init(_ lines: String = "") throws {
     let (folder, log) = (try TemporaryFolder(), log)
     self.folder = folder
-    let events = EventLog { line in
-      // At the level debug, each request has a line of its own.
-      if !line.contains(" request-explained ") { log.withLock { $0.append(String(line.dropFirst(25))) } }
-    }
+    let events = EventLog { line in log.withLock { $0.append(String(line.dropFirst(25))) } }
     shared = SharedServices(events: events, accessLog: nil, clock: SystemClock())
     let configuration = try TestServer.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
       changes.more = """

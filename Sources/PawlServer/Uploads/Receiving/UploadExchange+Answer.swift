@@ -22,6 +22,8 @@ extension UploadExchange {
     guard did(state.waits(wait), "waits") else { return }
     wait.start(
       keepAlive: { [weak self] in self?.keepAlive() }, then: { [weak self] in self?.waited($0) })
+    // Its delivery waits for the new process, or for the end of a hand-over that failed.
+    if loop.isHandingOver { endEarly() }
   }
 
   private func keepAlive() {

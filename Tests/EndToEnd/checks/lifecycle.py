@@ -336,7 +336,7 @@ def unused_sockets(bench):
     same(get(pawl.address, "/x").status, 200, "over the first socket")
     wait_for(lambda: "socket-unused" in pawl.log(), 5, "the warning")
     pawl.stop()
-    pawl.sockets = []
+    pawl.sockets, pawl.expected_end = [], True
     try:
         pawl.start()
         raise AssertionError("started without the socket")
@@ -395,6 +395,7 @@ def becomes_user(bench):
     same(pawl.stop(), 0, "exit code")
     text = pawl.file.read_text().replace("user = nobody", "user = no-such-user")
     pawl.file.write_text(text)
+    pawl.expected_end = True
     try:
         pawl.start()
         raise AssertionError("started as an unknown user")

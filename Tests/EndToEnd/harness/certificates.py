@@ -3,6 +3,7 @@ outlives the run."""
 
 import atexit
 import functools
+import os
 import pathlib
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ class Pair:
     def copy_to(self, other):
         """Puts this pair's bytes into the files of another pair."""
         shutil.copyfile(self.key, other.key)
+        os.chmod(other.key, 0o600)
         shutil.copyfile(self.certificate, other.certificate)
 
 

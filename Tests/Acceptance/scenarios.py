@@ -46,6 +46,8 @@ ROWS = [
     "seeking",
     "compressed",
     "reload",
+    "upgrade",
+    "restart",
 ]
 
 

@@ -3,7 +3,7 @@ import PawlBase
 import PawlLoop
 
 /// Keeps a second process out of the directory of a store, by `flock(2)` on the file `lock` in it. The file stays when pawl ends:
-/// only the lock has a meaning, not the file.
+/// only the lock has a meaning, not the file. While the process that has the lock is about to end, the file says so.
 package final class DirectoryLock: Sendable {
   private let descriptor: Locked<CInt>
 
@@ -17,7 +17,30 @@ package final class DirectoryLock: Sendable {
       close(file)
       throw error
     }
+    // What an earlier process said of its end.
+    _ = ftruncate(file, 0)
     descriptor = Locked(file)
+  }
+
+  private static let endMark: StaticString = "ending\n"
+
+  /// Says in the file of the lock that this process will end, so that one that starts waits (``isAboutToBeReleased(_:)``).
+  package func announceEnd() {
+    descriptor.withLock { descriptor in
+      guard descriptor >= 0 else { return }
+      // If this fails, the other process does not wait, and says that the directory is in use.
+      _ = pwrite(descriptor, Self.endMark.utf8Start, Self.endMark.utf8CodeUnitCount, 0)
+    }
+  }
+
+  /// Whether another process has the lock of the directory at this path, and has said that it ends. Takes a free lock for a moment.
+  package static func isAboutToBeReleased(_ path: String) -> Bool {
+    let file = pawl_open(path + "/lock", O_RDONLY | O_CLOEXEC, 0)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    guard flock(file, LOCK_EX | LOCK_NB) != 0, pawl_errno() == EWOULDBLOCK else { return false }
+    var first: UInt8 = 0
+    return pread(file, &first, 1, 0) == 1 && first == endMark.utf8Start[0]
   }
 
   deinit { release() }

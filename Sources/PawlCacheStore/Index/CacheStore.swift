@@ -72,6 +72,9 @@ package final class CacheStore: @unchecked Sendable {
 
   deinit { close() }
 
+  /// Tells processes that want this directory that it will soon be free (``DirectoryLock/announceEnd()``). Blocking.
+  package func announceEnd() { directoryLock.announceEnd() }
+
   /// Gives the directory to another process, while downloads go on here. Everything written is made durable and recorded, then the
   /// directory is unlocked. From then on this object writes, makes, cuts and removes nothing in it: fills stream what is missing
   /// through memory, as when the disk is full, and readers read on from files that they have open. The other process may remove

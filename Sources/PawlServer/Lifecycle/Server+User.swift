@@ -20,14 +20,17 @@ extension Server {
     }
     guard !account.isCurrent else { return [:] }
     guard geteuid() == 0 else { throw .account("\(Account.Failure.notRoot(account.name))") }
-    let names = try bindAll(configuration, sockets, account)
+    let names = try bindAll(configuration, sockets, owner: (account.user, account.group))
     try makeDirectories(configuration, account)
     do throws(Account.Failure) { try account.become() } catch { throw .account(error.description) }
     return names
   }
 
-  private static func bindAll(
-    _ configuration: PawlConfig.Configuration, _ sockets: InheritedSockets, _ account: Account
+  /// Binds all addresses for which no socket was passed. Clients that connect wait in the kernel.
+  /// - Parameter owner: who gets the files of unix sockets.
+  /// - Returns: the names by which the bound sockets are taken from `sockets`, by address.
+  static func bindAll(
+    _ configuration: PawlConfig.Configuration, _ sockets: InheritedSockets, owner: (user: uid_t, group: gid_t)
   ) throws(ServerError) -> [ListenAddress: [String]] {
     var names: [ListenAddress: [String]] = [:]
     for settings in configuration.listeners {
@@ -35,7 +38,7 @@ extension Server {
         guard let wanted = SocketAddress.parse(address.description), !sockets.has(boundTo: wanted) else { continue }
         do throws(LoopError) {
           let name = try sockets.bind(
-            wanted, count: workers(configuration), mode: settings.unixMode?.bits, owner: (account.user, account.group))
+            wanted, count: workers(configuration), mode: settings.unixMode?.bits, owner: owner)
           names[address, default: []].append(name)
         } catch { throw .address(address.description, error.description) }
       }

@@ -69,10 +69,14 @@ package final class Server: Sendable {
       certificates = try Certificates(configuration, events: events, clock: clock)
     } catch { throw .certificates(error.description, file: error.file) }
     // Before any file is made, so that it belongs to the user that pawl becomes; after keys were read and ports bound as root.
-    early = Locked(try Self.becomeUser(configuration, binding: inherited))
+    var names = try Self.becomeUser(configuration, binding: inherited)
     services = SharedServices(
       events: events, accessLog: try Self.openAccessLog(configuration.process, events), clock: clock)
     awaitStores()
+    try Self.awaitFormer(configuration, events) { () throws(ServerError) in
+      if names.isEmpty { names = try Self.bindAll(configuration, inherited, owner: (getuid(), getgid())) }
+    }
+    early = Locked(names)
     let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
     self.parts = Locked(parts)
     let needed = Self.descriptorsNeeded(by: parts)

@@ -109,6 +109,9 @@ package final class UploadStore: Sendable {
   /// Whether a request has the right to add bytes to one of the uploads, or waits for it.
   package var isBeingWritten: Bool { core.uploads.contains(where: \.isBeingWritten) }
 
+  /// Tells processes that want this directory that it will soon be free (``DirectoryLock/announceEnd()``). Blocking.
+  package func announceEnd() { directoryLock.announceEnd() }
+
   /// Gives the directory to another process: no request of this one adds a byte from now on. What was written is synced and
   /// recorded, then the directory is unlocked. No delivery may run. Blocking; on no loop.
   package func handOver() {

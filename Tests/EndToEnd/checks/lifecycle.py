@@ -11,7 +11,7 @@ from harness.checks import Skip, check, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
-from harness.process import StartFailure, free_port, wait_for
+from harness.process import Pawl, StartFailure, free_port, wait_for
 from harness.uploads import Dialect, Upload, append, status, stored, whole
 
 FRESH = (("Cache-Control", "max-age=600"),)
@@ -320,6 +320,51 @@ def activation(bench):
     for thread in threads:
         thread.join(20)
     same(failures, [], f"failures among {len(asked)}")
+
+
+@check(
+    "a pawl that starts while another one drains in the same directories binds at once and waits: its clients wait, too",
+    area="life",
+    over=("clear",),
+    why="it is about listeners and stores",
+)
+def beside_a_drain(bench):
+    origin = bench.origin()
+    content = Content("beside a drain", 2 * MIB)
+    gate = threading.Event()
+    origin.at("/slow", Resource(content, fields=FRESH, gates=((MIB, gate),)))
+    origin.at("/kept", Resource(b"kept", fields=FRESH))
+    port = free_port()
+    first = bench.pawl(origin, listen={"address": f"127.0.0.1:{port}"}, pawl={"drain-timeout": "30s"})
+    same(get(first.address, "/kept").status, 200, "before")
+    second = Pawl(first.folder, first.file.read_text(), over=first.over)
+    bench.stack.callback(second.end)
+    try:
+        second.start(5)
+        raise AssertionError("two of them serve")
+    except StartFailure as failure:
+        true("is used by another process" in str(failure) or "in use" in str(failure), f"said {failure}")
+    heads, got = threading.Event(), {}
+    slow = threading.Thread(
+        target=lambda: got.update(slow=get(first.address, "/slow", keep=False, on_head=lambda a: heads.set()))
+    )
+    slow.start()
+    true(heads.wait(5), "no head")
+    first.signal(signal.SIGTERM)
+    wait_for(lambda: " draining " in first.log(), 5, "the drain")
+    starting = threading.Thread(target=lambda: second.start(25))
+    starting.start()
+    wait_for(lambda: "waiting-for-end" in first.log(), 10, "the wait")
+    early = threading.Thread(target=lambda: got.update(early=get(f"127.0.0.1:{port}", "/kept", timeout=25)))
+    early.start()
+    true(first.running() and not second.addresses, "the second one serves already")
+    gate.set()
+    for thread in (slow, starting, early):
+        thread.join(30)
+    same(first.wait(10), 0, "the exit status")
+    same((got["slow"].complete, got["slow"].sha), (True, content.sha256()), "the download that was drained")
+    same((got["early"].status, got["early"].body), (200, b"kept"), "the client that waited")
+    true(got["early"].hit and get(second.address, "/slow", keep=False).hit, "the cache was lost")
 
 
 @check(

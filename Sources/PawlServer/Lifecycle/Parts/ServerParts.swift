@@ -116,6 +116,12 @@ struct ServerParts: Sendable {
     for store in spools.stores { store.handOver() }
   }
 
+  /// Tells a process that starts that the directories will soon be free. Blocking; on no loop.
+  func announceEnd() {
+    for store in stores.values { store.announceEnd() }
+    for store in spools.stores { store.announceEnd() }
+  }
+
   func closeStores() {
     for store in stores.values { store.close() }
     spools.close()

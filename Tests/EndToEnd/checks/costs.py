@@ -57,7 +57,9 @@ def calls_a_request(bench, size, fields=FRESH, hit=True, packed=0):
     origin = bench.origin()
     origin.default = Resource(bytes(range(256)) * (size // 256), fields=fields)
     pawl = bench.pawl(
-        origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K", "packed-object": packed}
+        origin,
+        pawl={"workers": 1, "access-log": "off", "log-level": "info"},
+        cache={"memory-object": "4K", "packed-object": packed},
     )
     for _ in range(3):
         get(pawl.address, "/hit")

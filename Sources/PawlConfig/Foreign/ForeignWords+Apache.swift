@@ -60,7 +60,7 @@ extension ForeignProgram {
     "CustomLog": "write access-log = PATH in [pawl]",
     "ErrorLog": "write log-level = info in [pawl]; the event log goes to standard error",
     "LogLevel": "write log-level = info in [pawl]",
-    "LogFormat": "write access-log-format = combined or json in [pawl]",
+    "LogFormat": "write access-log-format = combined, json or a format with $variables in [pawl]",
     "Include": "begin a section [include], and write files = conf.d/*.ini in it",
     "IncludeOptional": "begin a section [include], and write files = conf.d/*.ini in it",
     "GracefulShutdownTimeout": "write drain-timeout = 30s in [pawl]",

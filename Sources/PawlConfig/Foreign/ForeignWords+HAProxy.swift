@@ -63,7 +63,7 @@ extension ForeignProgram {
     "nbproc": "write workers = auto in [pawl]",
     "hard-stop-after": "write drain-timeout = 30s in [pawl]",
     "log": "write access-log = PATH and log-level = info in [pawl]",
-    "log-format": "write access-log-format = combined or json in [pawl]",
+    "log-format": "write access-log-format = combined, json or a format with $variables in [pawl]",
     "stats": "the admin socket has figures: [admin] has the key listen",
     "monitor-uri": "the admin socket answers health checks: [admin] has the key listen",
     "chroot": "there is no key for it: the unit shuts pawl in (ProtectSystem and others)",

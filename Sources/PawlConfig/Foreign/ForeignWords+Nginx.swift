@@ -45,7 +45,7 @@ extension ForeignProgram {
     "use": "leave it out: there is nothing to choose",
     "error_log": "write log = PATH and log-level = info in [pawl]",
     "access_log": "write access-log = PATH, stderr or off in [pawl]",
-    "log_format": "write access-log-format = combined or json in [pawl]",
+    "log_format": "write access-log-format = combined, json or a format with $variables in [pawl]",
     "stub_status": "the admin socket has figures: [admin] has the key listen",
     "proxy_cache_path": "write path = DIRECTORY and max-size = 10G in [cache:NAME]",
     "proxy_cache": "write cache = NAME, or cache = off, in [site:NAME] or [route:SITE/NAME]",

@@ -10,6 +10,8 @@ package struct InheritedSocket: Hashable, Sendable {
   /// Its place among the passed sockets, from 0; `nil`: pawl itself has bound it.
   let number: Int?
   package let address: SocketAddress
+  /// Whether pawl has made the file of this unix socket, and so removes it at the end. The files of other programs stay.
+  var ownsFile = false
 
   /// Makes a second descriptor of the socket, for another loop.
   /// - Throws: ``LoopError/system(call:code:)`` if there is no free descriptor.
@@ -34,12 +36,27 @@ package final class InheritedSockets: Sendable {
   package init() {}
 
   /// Takes over the descriptors `first` and further ones. Descriptors that are no listening stream sockets are closed.
-  init(count: Int, names: [String], first: CInt = InheritedSockets.first) {
+  /// - Parameter owned: the numbers of the unix sockets whose files pawl owns.
+  init(count: Int, names: [String], first: CInt = InheritedSockets.first, owned: Set<Int> = []) {
     for index in 0..<min(max(0, count), Self.most) {
       let descriptor = first + CInt(index)
-      adopt(descriptor, name: index < names.count ? names[index] : "", number: index)
+      adopt(
+        descriptor, name: index < names.count ? names[index] : "", number: index, ownsFile: owned.contains(index))
     }
   }
+
+  /// Takes over what another pawl hands over.
+  /// - Parameter list: the names, one a line; ``ownedMark`` after the name of a unix socket whose file this pawl now owns.
+  convenience init(handed list: String, first: CInt = InheritedSockets.first) {
+    let lines = list.split(separator: "\n")
+    let owned = Set(lines.indices.filter { lines[$0].hasSuffix(Self.ownedMark) }.map { lines.distance(from: 0, to: $0) })
+    self.init(
+      count: lines.count, names: lines.map { String($0.hasSuffix(Self.ownedMark) ? $0.dropLast() : $0) }, first: first,
+      owned: owned)
+  }
+
+  /// Ends a name in the list of a pawl that hands over its sockets. No address has this character.
+  package static let ownedMark = "\t"
 
   /// Takes over what the environment names: `LISTEN_FDS`, `LISTEN_PID`, `LISTEN_FDNAMES`. The variables are removed, because a
   /// program that pawl starts must not take them as its own.
@@ -50,15 +67,14 @@ package final class InheritedSockets: Sendable {
     }
     let (count, pid, names) = (value("LISTEN_FDS"), value("LISTEN_PID"), value("LISTEN_FDNAMES"))
     if let handed = value(Successor.socketNames) {
-      let names = handed.split(separator: "\n").map(String.init)
-      return InheritedSockets(count: names.count, names: names)
+      return InheritedSockets(handed: handed)
     }
     guard let count = count.flatMap(Int.init), pid.flatMap(pid_t.init) == getpid() else { return InheritedSockets() }
     let parts = names?.split(separator: ":", omittingEmptySubsequences: false).map(String.init) ?? []
     return InheritedSockets(count: count, names: parts)
   }
 
-  private func adopt(_ descriptor: CInt, name: String, number: Int) {
+  private func adopt(_ descriptor: CInt, name: String, number: Int, ownsFile: Bool) {
     let isListening =
       socketOption(descriptor, SOL_SOCKET, SO_TYPE) == CInt(SOCK_STREAM.rawValue)
       && socketOption(descriptor, SOL_SOCKET, SO_ACCEPTCONN) == 1
@@ -69,7 +85,8 @@ package final class InheritedSockets: Sendable {
     }
     _ = pawl_fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = pawl_fcntl(descriptor, F_SETFL, pawl_fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
-    add(InheritedSocket(descriptor: descriptor, name: name, number: number, address: address))
+    add(
+      InheritedSocket(descriptor: descriptor, name: name, number: number, address: address, ownsFile: ownsFile))
   }
 
   private func add(_ socket: InheritedSocket) { waiting.withLock { $0.append(socket) } }
@@ -91,7 +108,7 @@ package final class InheritedSockets: Sendable {
       guard listen(socket.raw, Listener.backlog) == 0 else { throw bindError("listen", wanted, pawl_errno()) }
       wanted = socketAddress(socket.raw, pawl_getsockname) ?? wanted
       if let path = address.unixPath, !path.hasPrefix("@") { _ = lchown(path, owner.user, owner.group) }
-      add(InheritedSocket(descriptor: socket.release(), name: name, number: nil, address: wanted))
+      add(InheritedSocket(descriptor: socket.release(), name: name, number: nil, address: wanted, ownsFile: true))
     }
     return name
   }

@@ -55,11 +55,12 @@ package final class Listener {
     acceptOne = Listener.acceptSocket
   }
 
-  /// Takes over a socket that listens already. The file of a unix socket stays when the listener is closed, because the program that
-  /// made the file uses it again.
+  /// Takes over a socket that listens already. The file of a unix socket that another program has made stays when the listener is
+  /// closed, because that program uses it again.
   package init(adopting socket: InheritedSocket, loop: EventLoop) {
     if !socket.address.isUnix { setListenerOptions(socket.descriptor, socket.address) }
     (boundAddress, descriptor, self.loop) = (socket.address, socket.descriptor, loop)
+    ownedPath = socket.ownsFile ? UnixSocketPath(socket.address) : nil
     acceptOne = Listener.acceptSocket
   }
 
@@ -105,6 +106,9 @@ package final class Listener {
 
   /// Leaves the file of a unix socket behind at ``close()``, because another process listens on it. On the loop.
   package func leavePath() { ownedPath = nil }
+
+  /// Whether the file of this unix socket is removed at ``close()``. On the loop.
+  package var ownsFile: Bool { ownedPath != nil }
 
   /// The descriptor, to pass it to another process; -1 when closed. The listener stays responsible for closing it.
   package var passedDescriptor: CInt { descriptor }

@@ -109,6 +109,7 @@ final class ListenerOnLoop {
   func resume() throws(LoopError) { try listener.start() }
   func leavePath() { listener.leavePath() }
   var descriptor: CInt { listener.passedDescriptor }
+  var ownsFile: Bool { listener.ownsFile }
 }
 
 extension ListenerOnLoop.Settings {

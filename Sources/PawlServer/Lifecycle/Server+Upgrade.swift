@@ -9,10 +9,13 @@ extension Server {
   /// The longest time for requests that write into uploads to end, once they were told to.
   private static let writersTime = Duration.seconds(2)
 
-  /// The listening sockets, named by their addresses in the configuration.
+  /// The listening sockets, named by their addresses in the configuration; the names of unix sockets whose files pawl owns are marked
+  /// (``InheritedSockets/ownedMark``).
   var handedSockets: [(name: String, descriptor: CInt)] {
     loops.flatMap { entry in
-      entry.loop.answer { entry.server.get().listeners.map { ($0.name, $0.descriptor) } } ?? []
+      entry.loop.answer {
+        entry.server.get().listeners.map { ($0.name + ($0.ownsFile ? InheritedSockets.ownedMark : ""), $0.descriptor) }
+      } ?? []
     }
   }
 

@@ -201,6 +201,25 @@ def failing(bench):
     true(get(pawl.address, "/x").hit, "the cache was lost")
 
 
+@check("the file of a unix socket stays over upgrades, and goes with the last process", area="upgrade")
+def unix_file(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"x", fields=FRESH)
+    path = bench.folder / "unix.sock"
+    pawl = bench.pawl(origin, start=False, listen={"address": f"unix:{path}"})
+    pawl.start(ready=0)
+    wait_for(path.exists, 10, "the socket")
+    wait_for(lambda: " listening " in pawl.log(), 10, "the start")
+    for _ in range(2):
+        old = pids_of(pawl)
+        upgrade(bench, pawl)
+        wait_for(lambda old=old: gone(old), 20, "the end of the old process")
+        same(get(f"unix:{path}", "/x").status, 200, "over the unix socket")
+    os.kill(pids_of(pawl), signal.SIGTERM)
+    wait_for(lambda: gone(pids_of(pawl)), 20, "the end of the last process")
+    true(not path.exists(), "the file of the socket stays")
+
+
 @check(
     "a new binary that ends after the old one has let go: the old one takes its stores back and serves on",
     area="upgrade",

@@ -85,6 +85,23 @@ import Testing
     #expect(!isOpen(passed.first))
   }
 
+  @Test("the file of a unix socket goes with its listener if pawl made it, and stays if another program did")
+  func files() throws {
+    let loop = try EventLoop(index: 0)
+    for (mark, stays) in [("", true), (InheritedSockets.ownedMark, false)] {
+      let path = "/tmp/pawl-inherited-\(getpid())"
+      defer { unlink(path) }
+      let passed = try Passed(["unix:\(path)"])
+      let sockets = InheritedSockets(handed: "unix:\(path)\(mark)", first: passed.first)
+      let socket = try #require(sockets.take(named: "unix:\(path)").first)
+      #expect(socket.ownsFile != stays)
+      let listener = Listener(adopting: socket, loop: loop)
+      #expect(listener.ownsFile != stays)
+      listener.close()
+      #expect((access(path, F_OK) == 0) == stays, "marked \(mark.isEmpty ? "no" : "yes")")
+    }
+  }
+
   @Test("pawl's own sockets are bound early, one for each loop, at the same port")
   func early() throws {
     let sockets = InheritedSockets()

@@ -74,7 +74,7 @@ package final class Certificates: Sendable {
     entries.withLock { $0[listener.name]?.certificates }
   }
 
-  /// The certificates that are shown to clients now.
+  /// The certificates that are shown to clients now, in no order. Any thread.
   package var served: [CertificateFacts] {
     entries.withLock { $0.values.flatMap { $0.certificates.current.certificates } }
   }
@@ -173,7 +173,6 @@ package final class Certificates: Sendable {
   // MARK: - Time
 
   private func warn() {
-    let served = entries.withLock { $0.values.flatMap { $0.certificates.current.certificates } }
     let now = clock.wallMilliseconds() / 1000
     for warning in expiry.withLock({ $0.warnings(of: served, at: now) }) {
       let (certificate, days) = (warning.certificate, warning.days)

@@ -49,7 +49,8 @@ package final class InheritedSockets: Sendable {
   /// - Parameter list: the names, one a line; ``ownedMark`` after the name of a unix socket whose file this pawl now owns.
   convenience init(handed list: String, first: CInt = InheritedSockets.first) {
     let lines = list.split(separator: "\n")
-    let owned = Set(lines.indices.filter { lines[$0].hasSuffix(Self.ownedMark) }.map { lines.distance(from: 0, to: $0) })
+    let owned = Set(
+      lines.indices.filter { lines[$0].hasSuffix(Self.ownedMark) }.map { lines.distance(from: 0, to: $0) })
     self.init(
       count: lines.count, names: lines.map { String($0.hasSuffix(Self.ownedMark) ? $0.dropLast() : $0) }, first: first,
       owned: owned)

@@ -79,6 +79,7 @@ extension MetricFamily {
     case .connectionsLimit: "The most connections of clients (max-connections)."
     case .proxyHeadersRefused: "Connections whose PROXY header was missing, malformed or from a stranger."
     case .handshakes: "TLS handshakes with clients that were completed."
+    case .certificateExpiry: "When the certificate that clients are shown expires, in seconds since 1970."
     case .handshakeFailures: "TLS handshakes with clients that failed."
     case .http2Streams: "Requests over HTTP/2."
     case .http2Aborted: "Connections of HTTP/2 that ended because of a flood or a protocol error."

@@ -53,6 +53,7 @@ package enum MetricFamily: String, CaseIterable, Sendable {
   case proxyHeadersRefused = "pawl_proxy_headers_refused"
   case handshakes = "pawl_tls_handshakes"
   case handshakeFailures = "pawl_tls_handshake_failures"
+  case certificateExpiry = "pawl_tls_certificate_expiry_timestamp_seconds"
   case http2Streams = "pawl_http2_streams"
   case http2Aborted = "pawl_http2_connections_aborted"
 
@@ -83,7 +84,8 @@ package enum MetricFamily: String, CaseIterable, Sendable {
     case .requestDuration, .requestFirstByte, .deliveryDuration, .originFirstByte, .turnDuration: .histogram
     case .transfersActive, .uploads, .spoolBytes, .spoolLimit, .deliveriesWaiting, .cacheBytes, .cacheLimit,
       .cacheMemory, .cacheObjects, .diskFree, .originConnections, .originWaiting, .originLive, .nodeUp,
-      .connectionsActive, .connectionsLimit, .turnLongest, .workWaiting, .reloadWorked, .reloadTime, .processMemory,
+      .certificateExpiry, .connectionsActive, .connectionsLimit, .turnLongest, .workWaiting, .reloadWorked, .reloadTime,
+      .processMemory,
       .processVirtual, .processDescriptors, .processDescriptorLimit, .processStart:
       .gauge
     case .requests, .bytes, .bytesSaved, .clientResumes, .fillResumes, .fillFailures, .transfersEnded, .rejected,

@@ -14,6 +14,7 @@ extension Server {
     snapshot.add(loops: services.metrics.loops)
     addUpstreams(to: &snapshot)
     addStores(to: &snapshot)
+    addCertificates(to: &snapshot)
     snapshot.add(.connectionsLimit, [], count: admission.settings.limit)
     snapshot.add(.workWaiting, [("pool", "disk")], count: services.workers.waitingCount)
     snapshot.add(.workWaiting, [("pool", "long")], count: services.longWorkers.waitingCount)
@@ -40,6 +41,14 @@ extension Server {
       for (node, works) in zip(entry.settings.nodes, upstream.nodesWork(at: now)) {
         snapshot.add(.nodeUp, [("upstream", name), ("node", "\(node.url)")], count: works ? 1 : 0)
       }
+    }
+  }
+
+  private func addCertificates(to snapshot: inout MetricsSnapshot) {
+    // Several listeners may show the same certificate.
+    let served = Set(certificates.served).map { ($0.section, $0.file, $0.notAfter) }
+    for (section, file, notAfter) in served.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+      snapshot.add(.certificateExpiry, [("tls", section), ("file", file)], count: Int(clamping: notAfter))
     }
   }
 

@@ -5,16 +5,22 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
+import time
 
+from harness import certificates
 from harness.checks import CLEAR, Skip, check, only, same, true
 from harness.client import Client, get
 from harness.content import Content
-from harness.origin import Resource, break_points
+from harness.origin import Origin, Resource, break_points
 from harness.process import ROOT, wait_for
+from harness.uploads import Dialect, create, stored, whole
 
 from .admin import ask, sock
+from .tls import begin as tls_pawl
+from .tls import keys, loose
 
 only(CLEAR, "the admin interface has transports of its own", __name__)
 
@@ -193,3 +199,151 @@ def stream(pawl):
             got = client.recv(65536)
             true(got, "the stream goes on")
             data += got
+
+
+def counted(pawl, **wanted):
+    """Waits until the samples have these values; the names without quotes: {"name{label=value}": 3}."""
+
+    def have():
+        values, _ = samples(scrape(pawl).content)
+        bare = {name.replace('"', ""): value for name, value in values.items()}
+        return {name: bare.get(name) for name in wanted}
+
+    got = None
+    for _ in range(50):
+        got = have()
+        if got == wanted:
+            return
+        time.sleep(0.1)
+    same(got, wanted, "the metrics")
+
+
+@check("handshakes, those that failed, and when a certificate expires are told", area="metrics")
+def tls(bench):
+    pair = certificates.server()
+    origin, pawl = tls_pawl(bench, {"main": keys(pair)})
+    context = loose()
+    port = int(pawl.address.rpartition(":")[2])
+    for _ in range(2):
+        with socket.create_connection(("127.0.0.1", port), 5) as raw, context.wrap_socket(raw, server_hostname="x"):
+            pass
+    with socket.create_connection(("127.0.0.1", port), 5) as raw:
+        raw.sendall(b"\x16\x03\x01\x00\x05hello")
+        raw.settimeout(5)
+        while raw.recv(4096):
+            pass
+    counted(
+        pawl,
+        **{
+            "pawl_tls_handshakes_total{version=1.3,resumed=no}": 2,
+            "pawl_tls_handshake_failures_total": 1,
+        },
+    )
+    values, _ = samples(scrape(pawl).content)
+    name = f'pawl_tls_certificate_expiry_timestamp_seconds{{tls="main",file="{pair.certificate}"}}'
+    true(name in values, f"no expiry: {[n for n in values if 'expiry' in n]}")
+    until = subprocess.run(
+        ["openssl", "x509", "-in", str(pair.certificate), "-noout", "-enddate"], capture_output=True, check=True
+    ).stdout.decode()
+    same(values[name], ssl.cert_time_to_seconds(until.strip().partition("=")[2]), "the end of the certificate")
+
+
+@check("what is turned away is counted by its limit", area="metrics", seconds=60)
+def rejected(bench):
+    origin = bench.origin()
+    origin.default = stored
+    pawl = bench.pawl(
+        origin,
+        pawl={"max-connections": "40"},
+        site={"max-upload": "1M", "min-resumable": "0", "min-rate": "10K/1s"},
+        extra={"spool:default": {"max-uploads-per-client": "2", "max-share-per-client": "100%"}},
+    )
+    dialect = Dialect(9)
+    too_large = create(pawl.address, dialect, b"x", fields=(("Upload-Length", str(2 << 20)),), done=False)
+    same(too_large.status, 413, "an upload past max-upload")
+    for _ in range(2):
+        same(create(pawl.address, dialect, b"x" * 10, done=False).status, 201, "an upload")
+    many = create(pawl.address, dialect, b"x" * 10, done=False)
+    true(many.status >= 400, f"the third upload: {many}")
+    with Client(pawl.address) as slow:
+        slow.send(b"POST /slow HTTP/1.1\r\nHost: pawl.test\r\nContent-Length: 100000\r\n\r\nx")
+        true(slow.until_end(15)[1] in ("fin", "rst"), "the slow sender stays")
+    clients = [bench.use(Client(pawl.address)) for _ in range(40)]
+    for client in clients[:39]:
+        client.send(b"GET / HTTP/1.1\r\n")
+    wait_for(lambda: "connections-refused" in pawl.log() or knock(bench, pawl), 10, "a refused connection")
+    for client in clients:
+        client.close()
+
+    def value(why):
+        values, _ = samples(scrape(pawl).content)
+        return values[f'pawl_admission_rejected_total{{why="{why}"}}']
+
+    wait_for(lambda: value("connections") >= 1, 5, "refused connections")
+    same((value("upload_size"), value("upload_count"), value("min_rate")), (1, 1, 1), "of each kind")
+
+
+def knock(bench, pawl):
+    """One more connection that begins a request, kept until the check ends."""
+    bench.use(Client(pawl.address)).send(b"GET / HTTP/1.1\r\n")
+    time.sleep(0.1)
+
+
+@check("deliveries are counted by their results", area="metrics", seconds=60)
+def deliveries(bench):
+    port = bench.held_port()
+    pawl = bench.pawl(
+        f"http://127.0.0.1:{port}", site={"min-resumable": "0", "tus-wait": "1s"}, upstream={"connect-timeout": "1s"}
+    )
+    dialect = Dialect(9)
+    same(create(pawl.address, dialect, b"x" * 1000, target="/a", timeout=10).status, 503, "with no application")
+    name = "pawl_forward_attempts_total"
+    wait_for(lambda: total(samples(scrape(pawl).content)[0], name, result="unreachable") >= 1, 5, "unreachable")
+    answers = {"/b": 503, "/c": 200}
+
+    def answer(request):
+        if request.path == "/d":
+            return Resource(b"", breaks=lambda start, end: None, before_head=lambda r: r.connection.close())
+        return stored(request) if answers.get(request.path, 200) == 200 else Resource(b"later", status=503)
+
+    origin = bench.use(Origin(port=port, is_held=True, default=answer))
+    wait_for(lambda: total(samples(scrape(pawl).content)[0], name, result="answered") == 1, 20, "the first upload")
+    same(create(pawl.address, dialect, b"x" * 1000, target="/b").status, 503, "the application's 503")
+    same(create(pawl.address, dialect, b"x" * 1000, target="/c").status, 200, "an answer")
+    values, _ = samples(scrape(pawl).content)
+    same(
+        (total(values, name, result="answered"), total(values, name, result="not_consumed") >= 1),
+        (2, True),
+        "results",
+    )
+    true(total(values, "pawl_delivery_duration_seconds_count") >= 4, "durations")
+    same([r.path for r in whole(origin, "/c")], ["/c"], "deliveries")
+
+
+@check("an unstable tag and a wrong answer to HEAD are counted as defects of their upstream", area="metrics")
+def defects(bench):
+    origin = bench.origin()
+    content = Content("defects", 50_000)
+    tags = iter(f'"{n}"' for n in range(1000))
+    stale = (("Cache-Control", "max-age=0"),)
+
+    def answer(request):
+        if request.path == "/head" and request.method == "HEAD":
+            return Resource(Content("defects", 40_000), etag='"h"', fields=stale)
+        if request.path == "/head":
+            return Resource(content, etag='"h"', fields=stale)
+        return Resource(content, etag=next(tags), fields=stale, conditional=False)
+
+    origin.default = answer
+    pawl = bench.pawl(origin)
+    for _ in range(2):
+        same(get(pawl.address, "/tags").sha, content.sha256(), "a body whose tag changes")
+    same(get(pawl.address, "/head").sha, content.sha256(), "a body")
+    same(get(pawl.address, "/head", method="HEAD").status, 200, "HEAD")
+    counted(
+        pawl,
+        **{
+            "pawl_origin_defects_total{upstream=app,defect=etag_unstable}": 1,
+            "pawl_origin_defects_total{upstream=app,defect=head_wrong}": 1,
+        },
+    )

@@ -99,33 +99,39 @@ package struct MachineCheck {
 
   private mutating func checkAddresses() {
     for listener in configuration.listeners {
-      let label = "listen:\(listener.name)"
-      for address in listener.addresses {
-        guard let parsed = SocketAddress.parse(address.description) else { continue }
-        if case .unix(let path) = address, let problem = FileTrial.problem(ofSocket: path) {
-          report(label, "address", "\(address)", why: "\(address): \(problem)")
-        } else if let failure = ListenTrial.failure(parsed) {
-          report(failure, of: parsed, label, address)
-        }
-      }
+      for address in listener.addresses { checkAddress("listen:\(listener.name)", "address", address) }
+    }
+    let usual = AdminSettings(stateDirectory: configuration.process.stateDirectory).listen
+    // The default one is made in a directory that was judged already, and that may have to be made itself.
+    for address in configuration.admin.listen where !usual.contains(address) {
+      checkAddress("admin", "listen", address)
+    }
+  }
+
+  private mutating func checkAddress(_ label: String, _ key: String, _ address: ListenAddress) {
+    guard let parsed = SocketAddress.parse(address.description) else { return }
+    if case .unix(let path) = address, let problem = FileTrial.problem(ofSocket: path) {
+      report(label, key, "\(address)", why: "\(address): \(problem)")
+    } else if let failure = ListenTrial.failure(parsed) {
+      report(failure, of: parsed, label, key, address)
     }
   }
 
   private mutating func report(
-    _ failure: LoopError, of parsed: SocketAddress, _ label: String, _ address: ListenAddress
+    _ failure: LoopError, of parsed: SocketAddress, _ label: String, _ key: String, _ address: ListenAddress
   ) {
-    guard case .addressInUse = failure else { return report(label, "address", "\(address)", why: "\(failure)") }
+    guard case .addressInUse = failure else { return report(label, key, "\(address)", why: "\(failure)") }
     if isRunning {
       return lines.append("[\(label)] \(address): in use, by the running pawl as far as can be seen")
     }
     guard let holder = SocketHolder.find(parsed) else {
       let why = "\(failure): by another program, or a pawl with other directories"
-      return report(label, "address", "\(address)", why: why)
+      return report(label, key, "\(address)", why: why)
     }
     if holder.isServiceManager {
       return lines.append("[\(label)] \(address): in use by systemd, which hands it to the service of its socket unit")
     }
-    report(label, "address", "\(address)", why: "\(failure): by process \(holder.process) (\(holder.name))")
+    report(label, key, "\(address)", why: "\(failure): by process \(holder.process) (\(holder.name))")
   }
 
   // MARK: Keys

@@ -7,10 +7,13 @@ import pty
 import select
 import signal
 import socket
+import ssl
 import stat
 import subprocess
 import time
 
+from harness import certificates
+from harness.certificates import authority
 from harness.checks import CLEAR, check, only, same, true
 from harness.client import get
 from harness.content import Content
@@ -262,12 +265,74 @@ def moved(bench):
     command(pawl, "status")
 
 
+@check("over TLS a client certificate stands for the token; a stranger's certificate and none get probes alone", area="admin")
+def over_tls(bench):
+    ours, others = authority("admin-clients"), authority("admin-strangers")
+    server = certificates.server()
+    extra = {
+        "admin": {"listen": "127.0.0.1:0", "tls": "admin", "token": TOKEN},
+        "tls:admin": {
+            "certificate": str(server.certificate),
+            "key": str(server.key),
+            "client-ca": str(ours.file),
+            "client-certificate": "optional",
+        },
+    }
+    pawl = bench.pawl(bench.origin(), extra=extra)
+    port = tcp_port(pawl)
+
+    def asked(path, pair=None, method="GET"):
+        context = ssl.create_default_context(cafile=str(authority().file))
+        context.check_hostname = False
+        if pair:
+            context.load_cert_chain(pair.certificate, pair.key)
+        data = b""
+        with socket.create_connection(("127.0.0.1", port), 5) as raw, context.wrap_socket(raw) as client:
+            client.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            while got := client.recv(65536):
+                data += got
+        return Reply(data)
+
+    operator = ours.leaf("operator", client=True, subject="/CN=operator")
+    same(asked("/healthz").status, 200, "a probe without a certificate")
+    same(asked("/v1/status").status, 401, "the status without a certificate")
+    same(asked("/v1/status", operator).status, 200, "the status with a certificate")
+    same(asked("/v1/stop", operator).status, 405, "a change by GET")
+    same(asked("/v1/reload", method="POST").status, 401, "a reload without a certificate")
+    same(asked("/v1/reload", operator, "POST").status, 200, "a reload with one")
+    try:
+        status = asked("/v1/status", others.leaf("stranger", client=True, subject="/CN=stranger")).status
+    except OSError:
+        status = "no connection"
+    true(status in ("no connection", 401), f"a stranger's certificate: {status}")
+    with socket.create_connection(("127.0.0.1", port), 5) as raw:
+        raw.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        raw.settimeout(5)
+        try:
+            got = raw.recv(65536)
+        except ConnectionResetError:
+            got = b""
+    true(b" 200 " not in got, f"in clear: {got!r}")
+
+
+@check("pawl check tries the addresses of [admin], too", area="admin")
+def checked(bench):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        pawl = bench.pawl(bench.origin(), start=False, extra={"admin": {"listen": address, "token": TOKEN}})
+        done = subprocess.run([binary(), "check", "--config", str(pawl.file)], capture_output=True, text=True, timeout=20)
+    same(done.returncode, 69, "the exit status")
+    true(f"[admin] listen: {address}" in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
 @check("the log level changes, for a time, and until the next reload", area="admin")
 def log_level(bench):
     pawl = bench.pawl(bench.origin(), pawl={"log-level": "info"})
     same(command(pawl, "log-level"), "info\n", "the level of the file")
     same(command(pawl, "log-level", "debug"), "debug\n", "a new one")
-    true("log-level-changed level=debug" in pawl.log(), "it is logged")
+    wait_for(lambda: "log-level-changed level=debug" in pawl.log(), 5, "it in the log")
     command(pawl, "reload")
     same(command(pawl, "log-level"), "info\n", "after a reload")
     same(command(pawl, "log-level", "debug", "--for", "1s"), "debug\n", "for a second")

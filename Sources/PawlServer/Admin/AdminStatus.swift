@@ -82,6 +82,7 @@ struct AdminStatus {
       json.member("path", store.path)
       json.member("objects", statistics.resources)
       json.member("bytes", statistics.usedBytes)
+      json.member("partial_bytes", min(store.partialBytes, statistics.usedBytes))
       json.member("reserved", statistics.reservedBytes)
       json.member("max_size", store.maxSize)
       json.member("min_free", store.minFree)

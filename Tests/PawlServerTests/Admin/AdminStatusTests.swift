@@ -27,7 +27,9 @@ import Testing
     let caches = AdminStatus.caches(picture)
     let text = String(decoding: caches.content, as: UTF8.self)
     #expect(
-      text.hasPrefix("{\"caches\":[{\"name\":\"default\",\"path\":\"\(running.folder.path)/cache\",\"objects\":0,\"bytes\":0,\"partial_bytes\":0,"))
+      text.hasPrefix(
+        "{\"caches\":[{\"name\":\"default\",\"path\":\"\(running.folder.path)/cache\",\"objects\":0,\"bytes\":0,\"partial_bytes\":0,"
+      ))
     #expect(text.contains(#""has_room":true"#))
   }
 

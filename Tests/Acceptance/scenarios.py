@@ -46,6 +46,7 @@ ROWS = [
     "seeking",
     "compressed",
     "reload",
+    "reloadkeys",
     "upgrade",
     "restart",
 ]

@@ -323,7 +323,7 @@ def activation(bench):
 
 
 @check(
-    "a pawl that starts while another one drains in the same directories binds at once and waits: its clients wait, too",
+    "a pawl that starts while another one drains in the same directories binds and waits: its clients wait, too",
     area="life",
     over=("clear",),
     why="it is about listeners and stores",

@@ -124,7 +124,6 @@ class Origin:
         self.serials, self.stopping = {}, threading.Event()
         self.firsts = {}
         self.sockets = set()
-        self.active, self.most_active = 0, 0
         self.dates_off = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -171,7 +170,7 @@ class Origin:
         with self.lock:
             self.requests.clear()
             self.serials.clear()
-            self.connections, self.most_open, self.most_active = 0, self.open, self.active
+            self.connections, self.most_open = 0, self.open
 
     # -- one connection ------------------------------------------------------------------------------------------
     def _accept(self):
@@ -220,26 +219,20 @@ class Origin:
                     request.serial = self.serials.get(key, 0)
                     self.serials[key] = request.serial + 1
                     self.requests.append(request)
-                    self.active += 1
-                    self.most_active = max(self.most_active, self.active)
-                try:
-                    resource = self.resources.get(request.target, self.resources.get(request.path, self.default))
-                    if getattr(resource, "wants_connection", False):
-                        resource(request, connection, buffer)
+                resource = self.resources.get(request.target, self.resources.get(request.path, self.default))
+                if getattr(resource, "wants_connection", False):
+                    resource(request, connection, buffer)
+                    return
+                buffer = self._read_body(request, connection, buffer)
+                if callable(resource):
+                    resource = resource(request)
+                if resource is None:
+                    resource = Resource(b"not here\n", status=404, type="text/plain")
+                if isinstance(resource, (bytes, tuple)):
+                    if not self._raw(request, connection, resource):
                         return
-                    buffer = self._read_body(request, connection, buffer)
-                    if callable(resource):
-                        resource = resource(request)
-                    if resource is None:
-                        resource = Resource(b"not here\n", status=404, type="text/plain")
-                    if isinstance(resource, (bytes, tuple)):
-                        if not self._raw(request, connection, resource):
-                            return
-                    elif not self._answer(request, resource, connection):
-                        return
-                finally:
-                    with self.lock:
-                        self.active -= 1
+                elif not self._answer(request, resource, connection):
+                    return
         except (OSError, PeerGone):
             pass
         finally:

@@ -516,7 +516,7 @@ def moved_spool(bench):
 
 
 @check(
-    "a spool whose section is gone, and another state-dir, after SIGHUP: uploads are found where they are",
+    "after SIGHUP uploads of a spool whose section is gone are found where they are; another state-dir is refused",
     area="upload settings",
     seconds=60,
 )
@@ -524,11 +524,11 @@ def gone_spool(bench):
     in_spool_a(bench, "gone", "reload", (("[spool:a]\npath = spool-a\n", "[spool:b]\npath = spool-b\n"), B))
     origin, pawl = begin(bench, name="state")
     location = begun(pawl)
-    reload(pawl, ("state-dir = state", "state-dir = state2"))
-    true(
-        careful(pawl.address, D) and list(pawl.folder.glob("state2/spool/uploads.sqlite")),
-        "a new one is in the new place",
-    )
+    rewrite(pawl, ("state-dir = state", "state-dir = state2"))
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: "reload-failed" in pawl.log(), 10, "the refusal")
+    true(re.search(r"reload-failed why=\"[^\"]*pawl\.ini:\d+: \[pawl\] state-dir: ", pawl.log()), pawl.log()[-600:])
+    true(careful(pawl.address, D) and not (pawl.folder / "state2").exists(), "a new one is where the others are")
     uses(pawl, location, origin=origin)
 
 

@@ -49,8 +49,8 @@ class Events:
                 received += data
             if not received:
                 continue
-            peer.sendall(HEAD + chunk(b"data: first\n\n"))
-            with self.lock:
+            with self.lock:  # whoever has read the first event gets what `tell` says from then on
+                peer.sendall(HEAD + chunk(b"data: first\n\n"))
                 self.open.append(peer)
                 self.asked += 1
 

@@ -137,11 +137,16 @@ final class LoopConnections {
   // MARK: - Ending
 
   /// How long a connection without a request may stay in a drain, so that a client that connected just before gets an answer.
-  static let drainGrace = Duration.seconds(1)
+  static let endGrace = Duration.seconds(1)
+  /// The same for the present drain; `nil`: as long as without a drain (`header-timeout`), because a new process serves already, and
+  /// nobody waits for the end of this one.
+  private(set) var drainGrace: Duration?
 
   /// Drains: each connection ends once its present requests are answered.
-  func drain() {
+  /// - Parameter isReplaced: whether a new process takes over.
+  func drain(isReplaced: Bool) {
     isDraining = true
+    drainGrace = isReplaced ? nil : Self.endGrace
     for connection in members.all { connection.drain() }
   }
 

@@ -209,7 +209,9 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   /// Leaves the client a short time: it has connected before the end, and would take a closed connection as an error.
-  func drain() { setDeadline(after: LoopConnections.drainGrace) }
+  func drain() {
+    if let grace = connections.drainGrace { setDeadline(after: grace) }
+  }
 
   func abandonAll(_ end: BodyEnd) { close() }
 

@@ -111,6 +111,11 @@ extension ServerLoop: RequestDispatch {
       request.hidesUploadFields = true
       return spooled(request, channel)
     case .creation(let creation, let dialect):
+      // Its connection was accepted before the hand-over. The new process has the spool, so the content goes straight on.
+      if services.isHandingOver, creation.completes {
+        request.hidesUploadFields = true
+        return nil
+      }
       return UploadExchange(.creation(creation), dialect, request, channel: channel, deliveries: uploads)
     case .resource(let token, let command, let dialect):
       return UploadExchange(.resource(token, command), dialect, request, channel: channel, deliveries: uploads)

@@ -18,7 +18,7 @@ extension ServerLoop {
     for listener in listeners { listener.close() }
     for listener in boundListeners.values.joined() { listener.close() }
     boundListeners = [:]
-    connections.drain()
+    connections.drain(isReplaced: services.isHandingOver)
     uploads.queue.drain()
     server.drained(self)
   }
@@ -29,7 +29,7 @@ extension ServerLoop {
   func beginHandOver() {
     services.isHandingOver = true
     for listener in listeners { listener.pause() }
-    connections.drain()
+    connections.drain(isReplaced: true)
   }
 
   /// Serves again after ``beginHandOver()``.

@@ -130,7 +130,7 @@ import Testing
     pawl.server.drain { drained.open() }
     pawl.settle()
     #expect(last.isQuiet)
-    pawl.clock.advance(by: LoopConnections.drainGrace)
+    pawl.clock.advance(by: LoopConnections.endGrace)
     #expect(last.readToEnd().bytes == [])
     #expect(drained.wait())
     #expect(pawl.stop() == [])

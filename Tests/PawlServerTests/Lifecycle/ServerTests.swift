@@ -50,6 +50,34 @@ import Testing
     #expect(client.readToEnd() == ([], .inOrder))
   }
 
+  @Test(
+    "a connection without a request yet has a second for it in a drain, and header-timeout when a new process takes over"
+  )
+  func fresh() throws {
+    for isReplaced in [false, true] {
+      let pawl = try TestServer(url: "http://127.0.0.1:1")
+      let (fresh, used) = (pawl.connect(), pawl.connect())
+      used.send("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n")
+      #expect(used.readAnswer().status == 200)
+      pawl.waitUntil("both are there") { pawl.onLoop { $0.connections.members.count } == 2 }
+      pawl.onLoop { isReplaced ? $0.beginHandOver() : $0.drain() }
+      #expect(used.readToEnd() == ([], .inOrder))
+      pawl.settle()
+      #expect(fresh.isQuiet)
+      if isReplaced {
+        pawl.clock.advance(by: LoopConnections.endGrace)
+        pawl.settle()
+        #expect(fresh.isQuiet)
+        fresh.send("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n")
+        let answer = fresh.readAnswer()
+        #expect(answer.status == 200 && answer["Connection"] == "close")
+      } else {
+        pawl.clock.advance(by: LoopConnections.endGrace)
+      }
+      #expect(fresh.readToEnd().bytes == [])
+    }
+  }
+
   @Test("cuts what is left when the time for draining is over, visibly")
   func cut() throws {
     let gate = Gate()

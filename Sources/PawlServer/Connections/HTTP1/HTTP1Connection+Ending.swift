@@ -5,13 +5,13 @@ import PawlWire
 /// finished.
 extension HTTP1Connection {
   /// Closes an idle connection at once; a busy one ends after its present answer (``decideWhetherItGoesOn()``), or earlier if the
-  /// client can go on elsewhere. A request that has arrived and was not read yet is still answered; a connection that has just
-  /// been accepted, or whose head is being read, has ``LoopConnections/drainGrace`` for its first request.
+  /// client can go on elsewhere. A request that has arrived and was not read yet is still answered. A connection without any request
+  /// yet, or whose head is being read, has a grace (``LoopConnections/drainGrace``) for it.
   func drain() {
     if state.isWaiting { _ = readEarly() }
     exchange?.endEarly()
     switch phase {
-    case .undecided, .inHead: setDeadline(after: LoopConnections.drainGrace)
+    case .fresh, .inHead: if let grace = connections.drainGrace { setDeadline(after: grace) }
     case .idle: close()
     case .exchanging, .flushing, .lingering, .closed: break
     }

@@ -5,7 +5,7 @@ import PawlWire
 extension HTTP1Connection {
   func streamReadable() {
     switch phase {
-    case .undecided, .idle, .inHead, .exchanging: readMessages()
+    case .fresh, .idle, .inHead, .exchanging: readMessages()
     case .flushing, .lingering: readAndDrop()
     case .closed: break
     }
@@ -94,7 +94,7 @@ extension HTTP1Connection {
         position += used
         if used == 0 { return position }
       } else if state.isWaiting {
-        let isFirst = phase == .undecided
+        let isFirst = phase == .fresh && mayBeHTTP2
         if isFirst, isPreface(buffer, position..<range.upperBound) { return position }
         guard let used = consumeHead(buffer, position..<range.upperBound, isFirst: isFirst) else { return position }
         position += used
@@ -104,6 +104,9 @@ extension HTTP1Connection {
     }
     return position
   }
+
+  /// Whether the client may begin with HTTP/2 by prior knowledge (RFC 9113 §3.3).
+  private var mayBeHTTP2: Bool { listener.settings.http2 != nil && facts.tls == nil }
 
   /// Whether the received bytes are the HTTP/2 preface or a beginning of it. Once the preface is complete, an ``HTTP2Connection``
   /// takes over, and this connection is closed.
@@ -237,7 +240,7 @@ extension HTTP1Connection {
     state.clientEnds()
     stream.stopReading()
     switch phase {
-    case .undecided, .idle, .inHead:
+    case .fresh, .idle, .inHead:
       // Requests that came before the FIN may still be in the input, where they wait for the next turn of the loop.
       guard !input.isEmpty else { return close() }
       consumeInput()

@@ -45,7 +45,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     (self.stream, self.facts, self.listener, self.connections) = (stream, facts, listener, connections)
     requestBegan = connections.loop.now
     // Over TLS the handshake has chosen the version of HTTP.
-    state = HTTP1State(mayBeHTTP2: listener.settings.http2 != nil && facts.tls == nil)
+    state = HTTP1State()
     stream.keep(self)
   }
 
@@ -102,7 +102,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
       return setDeadline(after: listener.settings.sendTimeout)
     }
     switch phase {
-    case .undecided, .idle, .inHead:
+    case .fresh, .idle, .inHead:
       if input.isEmpty { return close() }
       refuse(status: 408, reason: "The request head did not arrive in time.")
     case .exchanging:

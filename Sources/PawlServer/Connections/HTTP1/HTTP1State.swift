@@ -8,8 +8,8 @@ import PawlHTTP
 struct HTTP1State {
   /// The life of the connection.
   enum Phase: UInt8, CaseIterable {
-    /// Nothing has been received, or only the beginning of the HTTP/2 preface, on a connection where HTTP/2 is allowed.
-    case undecided
+    /// Nothing has been received, or, where HTTP/2 is allowed, only the beginning of its preface.
+    case fresh
     /// The connection is between requests.
     case idle
     /// A head is being read.
@@ -74,12 +74,10 @@ struct HTTP1State {
     var isClientsLast: Bool { facts.contains(.clientsLast) }
   }
 
-  private(set) var phase: Phase
+  private(set) var phase = Phase.fresh
   /// Whether the client has sent FIN. Such a client may still read.
   private(set) var hasClientEnded = false
   var turn = Turn()
-
-  init(mayBeHTTP2: Bool) { phase = mayBeHTTP2 ? .undecided : .idle }
 
   // MARK: Derived properties
 
@@ -109,7 +107,7 @@ struct HTTP1State {
   /// Notes how the received bytes compare with the HTTP/2 preface.
   /// - Parameter begins: whether they are the beginning of the preface.
   mutating func seesPreface(_ begins: Bool) {
-    if phase == .undecided, !begins { phase = .idle }
+    if phase == .fresh, !begins { phase = .idle }
   }
 
   /// Notes that the first bytes of a head, or more bytes of it, have come.

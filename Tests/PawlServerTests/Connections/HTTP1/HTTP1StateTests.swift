@@ -52,10 +52,11 @@ import Testing
 
   @Test("a preface that may still come leaves it open what is spoken")
   func preface() {
-    var state = HTTP1State(mayBeHTTP2: true)
+    var state = HTTP1State()
     state.seesPreface(true)
-    #expect(state.phase == .undecided)
-    #expect(HTTP1State(mayBeHTTP2: false).phase == .idle)
+    #expect(state.phase == .fresh)
+    state.seesPreface(false)
+    #expect(state.phase == .idle)
   }
 
   @Test("what follows from the phase: it waits, is open, sends")
@@ -134,7 +135,7 @@ import Testing
     _ length: ContentLength, _ version: HTTPVersion, isHead: Bool, _ framing: BodyFraming,
     _ answer: HTTP1State.Framing, persists: Bool
   ) {
-    var state = HTTP1State(mayBeHTTP2: false)
+    var state = HTTP1State()
     state.begin(HTTP1State.Turn(version: version, isHead: isHead))
     state.respond()
     #expect(Self.result { state.frame(length) } == framing)
@@ -170,9 +171,10 @@ import Testing
   private static func result<Result>(_ event: () -> Result) -> Result { event() }
 
   private static func state(in phase: Phase) -> HTTP1State {
-    var state = HTTP1State(mayBeHTTP2: phase == .undecided)
+    var state = HTTP1State()
     switch phase {
-    case .undecided, .idle: break
+    case .fresh: break
+    case .idle: state.seesPreface(false)
     case .inHead: _ = state.headBegins()
     case .exchanging:
       state.begin(HTTP1State.Turn())
@@ -185,7 +187,7 @@ import Testing
   }
 
   private static func state(answering answer: Answer) -> HTTP1State {
-    var state = HTTP1State(mayBeHTTP2: false)
+    var state = HTTP1State()
     let isOld = answer == .begun(.untilClose)
     state.begin(HTTP1State.Turn(version: isOld ? .http10 : .http11))
     switch answer {

@@ -7,7 +7,7 @@ import PawlLoop
 /// them back if the new binary fails. All functions block, and run on the thread of the upgrade.
 extension Server {
   /// The longest time for requests that write into uploads to end, once they were told to.
-  private static let writersTime = Duration.seconds(2)
+  private static let writersTime = Duration.seconds(5)
 
   /// The listening sockets, named by their addresses in the configuration; the names of unix sockets whose files pawl owns are marked
   /// (``InheritedSockets/ownedMark``).

@@ -15,7 +15,7 @@ extension UploadStore {
     _ id: UploadID, _ origin: UploadOrigin, length: UInt64?, finalAt: UInt64?, durably: Bool, on loop: EventLoop,
     then: @escaping (Created) -> Void
   ) {
-    let reply = LoopReply(on: loop, then)
+    let reply = LoopReply(on: loop, core.counting(then))
     let isPart = origin.concatenation == .partial
     let record = core.settings.countsRecords ? UploadRecord.size(of: origin) : 0
     if let refusal = core.budget.admit(origin.client, length: length, isPart: isPart, record: record) {
@@ -39,7 +39,7 @@ extension UploadStore {
     _ id: UploadID, _ origin: UploadOrigin, parts: [SpooledUpload], on loop: EventLoop,
     then: @escaping (Created) -> Void
   ) {
-    let reply = LoopReply(on: loop, then)
+    let reply = LoopReply(on: loop, core.counting(then))
     var (total, replaced) = (UInt64(0), UInt64(0))
     var counted = Set<UploadID>()
     for part in parts {
@@ -70,6 +70,15 @@ extension UploadStore {
 }
 
 extension SpoolCore {
+  /// Counts a creation until its caller knows the outcome (``UploadStore/isBeingWritten``).
+  fileprivate func counting(_ then: @escaping (UploadStore.Created) -> Void) -> (UploadStore.Created) -> Void {
+    _ = creations.add(1)
+    return { [self] created in
+      then(created)
+      _ = creations.add(.max)  // one less
+    }
+  }
+
   /// Creates the file, the object and the row of an upload that the budget has admitted. Blocking.
   /// - Parameter kept: the size of the upload's record (``UploadRecord``) that the budget has counted.
   func make(

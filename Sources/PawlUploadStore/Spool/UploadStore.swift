@@ -106,8 +106,8 @@ package final class UploadStore: Sendable {
     directoryLock.release()
   }
 
-  /// Whether a request has the right to add bytes to one of the uploads, or waits for it.
-  package var isBeingWritten: Bool { core.uploads.contains(where: \.isBeingWritten) }
+  /// Whether a request has the right to add bytes to one of the uploads, or waits for it, or creates one.
+  package var isBeingWritten: Bool { core.creations.load() > 0 || core.uploads.contains(where: \.isBeingWritten) }
 
   /// Tells processes that want this directory that it will soon be free (``DirectoryLock/announceEnd()``). Blocking.
   package func announceEnd() { directoryLock.announceEnd() }

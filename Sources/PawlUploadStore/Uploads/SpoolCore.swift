@@ -32,6 +32,8 @@ final class SpoolCore: Sendable {
   /// 1 once the directory belongs to another process (``UploadStore/handOver()``). From then on nothing is written, cut, made or
   /// removed in it.
   let handedOver = AtomicWord(0)
+  /// How many uploads are being created.
+  let creations = AtomicWord(0)
   var isHandedOver: Bool { handedOver.load() != 0 }
   /// Orders that are being carried out.
   let carried = Locked(Set<Int64>())

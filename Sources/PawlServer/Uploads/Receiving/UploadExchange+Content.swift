@@ -31,7 +31,7 @@ extension UploadExchange {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
     drainPending()
-    if state.isClientGone { leftInContent() } else if self.loop.isEnding { endEarly() }
+    if state.isClientGone { leftInContent() } else if isReplacedOrEnding { endEarly() }
   }
 
   private var expectsContinue: Bool {
@@ -72,6 +72,7 @@ extension UploadExchange {
       loop.noteWrite(writer.took)
       guard did(state.written(), "written") else { return }
       _ = bytes.withUnsafeBytes { wasWritten($0, result) }
+      if isReplacedOrEnding, trailers == nil, !state.isClientGone { return endEarly() }
       // Handle the content, and possibly its end, that came during the write.
       drainPending()
       if state.isClientGone { leftInContent() }

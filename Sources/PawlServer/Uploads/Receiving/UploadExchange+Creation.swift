@@ -60,6 +60,7 @@ extension UploadExchange {
 
   private func make(_ creation: UploadCreation, _ allowed: Fields) {
     guard let uploads else { return refuse(.notFound) }
+    guard !loop.isHandingOver else { return refuse(.ending) }
     sizeLimit = limits.maxSize
     let known = creation.length ?? (creation.hasContent ? creation.contentLength : nil)
     if let sizeLimit, let known, known > sizeLimit { return refuse(.tooLarge) }

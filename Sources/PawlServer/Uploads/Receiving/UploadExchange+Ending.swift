@@ -6,9 +6,13 @@ import PawlUploadStore
 /// The end of an upload whose content still comes when the server drains. What arrived is synced, and the client goes on from there
 /// at the next process: no synced byte is sent again.
 extension UploadExchange {
+  /// Whether no upload goes on in this process.
+  var isReplacedOrEnding: Bool { loop.isEnding || loop.isHandingOver }
+
   func endEarly() {
     if let wait = state.wait, loop.isHandingOver { return endWait(wait) }
-    guard state.isReceiving else { return }
+    // A write in the pool ends first, so that the offset that the client is told has its bytes.
+    guard state.isReceiving, state.mayWrite else { return }
     // Content with a digest counts only once all of it is verified.
     guard check == nil else { return spoiled(.ending) }
     stopTaking()

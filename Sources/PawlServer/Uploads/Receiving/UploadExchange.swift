@@ -143,7 +143,7 @@ final class UploadExchange: Exchange {
     switch refusal {
     case .undecided, .originSilent: .destinationUnavailable
     case .outcomeUnknown: .connectionTerminated
-    case .noSpace, .storage: .proxyInternalError
+    case .noSpace, .storage, .ending: .proxyInternalError
     case .tooManyUploads: .connectionLimitReached
     default: .httpRequestError
     }

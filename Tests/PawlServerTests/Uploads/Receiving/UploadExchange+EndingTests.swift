@@ -90,4 +90,19 @@ struct UploadExchangeEndingTests {
     #expect(drained.wait())
     talk.finish()
   }
+
+  @Test("when a new process takes over, a new upload in one request goes straight on to the application")
+  func replaced() throws {
+    let answered = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone"
+    let talk = try UploadTalk(scripts: [[.expectHead, .read(5), .send(answered), .readToEnd]])
+    let client = talk.pawl.connect()
+    talk.pawl.waitUntil("it is there") { talk.pawl.onLoop { $0.connections.members.count } == 1 }
+    talk.pawl.onLoop { $0.beginHandOver() }
+    client.send(talk.head("POST /f", ["Upload-Draft-Interop-Version: 9", "Upload-Complete: ?1"], length: 5) + "hello")
+    let answer = client.readAnswer()
+    #expect(answer.status == 200 && answer.interim.isEmpty && answer.values("Connection") == ["close"])
+    #expect(talk.received().hasSuffix("\r\n\r\nhello") && !talk.received().contains("Upload-"))
+    client.close()
+    talk.finish()
+  }
 }

@@ -25,7 +25,7 @@ final class UploadFixture {
 
   init(
     in directory: TestDirectory = TestDirectory(), boot: ObjectID = UploadFixture.boot,
-    clock: ManualClock = ManualClock(), change: (inout UploadStoreSettings) -> Void = { _ in }
+    clock: ManualClock = ManualClock(), lent: Set<UploadID> = [], change: (inout UploadStoreSettings) -> Void = { _ in }
   ) throws {
     (self.directory, self.clock) = (directory, clock)
     loop = try EventLoop(index: 0)
@@ -35,7 +35,8 @@ final class UploadFixture {
     // Most tests look at bytes alone.
     settings.countsRecords = false
     change(&settings)
-    store = try UploadStore(settings, pool: pool, longJobs: longJobs, events: events, clock: clock, boot: boot)
+    store = try UploadStore(
+      settings, pool: pool, longJobs: longJobs, events: events, clock: clock, lent: lent, boot: boot)
   }
 
   deinit {

@@ -1,10 +1,20 @@
 package import CLinux
+import PawlBase
 
 /// A new pawl that an older one has started to take over from it, as the older one sees it; and the words that both say over a
 /// socket: the new one `prepared` when only the stores are missing, the old one `yours` when it has let go of them, the new one
 /// `serving` at the end.
+///
+/// An old process that can lend deliveries says so in the environment of the new one, with the versions of the messages about them
+/// (``lendingVersions``). A new process that knows one of these says `prepared borrowing=1` instead of `prepared`. Then the list of
+/// what is lent follows `yours`, and the socket stays open for messages after `serving` (``ProcessLine``). Between two versions of
+/// pawl that do not agree nothing is lent.
 package final class Successor: Sendable {
-  package enum Word: String, Sendable { case prepared, yours, serving }
+  package enum Word: String, Sendable {
+    case prepared
+    case preparedToBorrow = "prepared borrowing=1"
+    case yours, serving
+  }
 
   /// Why there is no answer.
   package enum Silence: Error, Hashable, Sendable { case ended, late }
@@ -16,9 +26,14 @@ package final class Successor: Sendable {
   /// ``InheritedSockets/first``; and the number of the descriptor that leads to the old process.
   static let socketNames = "PAWL_HANDED_SOCKETS"
   static let lineNumber = "PAWL_HANDED_LINE"
+  /// The versions of the messages about lent deliveries that the old process can send, with a space between them.
+  static let lendingVersions = "PAWL_HANDED_LENDING"
+  /// The version of those messages in this program.
+  static let lendingVersion = "1"
   /// Variables that were meant for the old process.
   private static let notPassed = [
     "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", socketNames, lineNumber,
+    lendingVersions,
   ]
 
   private init(pid: pid_t, line: SocketLine) { (self.pid, self.line) = (pid, line) }
@@ -48,6 +63,7 @@ package final class Successor: Sendable {
     let environment =
       inheritedEnvironment() + [
         "\(socketNames)=\(sockets.map(\.name).joined(separator: "\n"))", "\(lineNumber)=\(last)",
+        "\(lendingVersions)=\(lendingVersion)",
       ]
     let (pid, code) = withCStrings(arguments) { arguments in
       withCStrings(environment) { environment in
@@ -71,8 +87,26 @@ package final class Successor: Sendable {
   }
 
   /// Waits for a word. Blocking.
-  package func await(_ word: Word, within limit: Duration) throws(Silence) { try line.await(word, within: limit) }
+  package func await(_ word: Word, within limit: Duration) throws(Silence) { _ = try line.await([word], within: limit) }
+
+  /// Waits until only the stores are missing. Blocking.
+  /// - Returns: whether the new process can borrow deliveries.
+  package func awaitPrepared(within limit: Duration) throws(Silence) -> Bool {
+    try line.await([.prepared, .preparedToBorrow], within: limit) == .preparedToBorrow
+  }
+
   package func say(_ word: Word) { line.say(word) }
+
+  /// Says that the stores are free, and what is lent. Only to a process that can borrow (``awaitPrepared(within:)``).
+  /// - Parameter list: at most ``Predecessor/largestList`` bytes.
+  package func sayYours(lending list: [UInt8]) {
+    line.say(.yours)
+    line.give(list)
+  }
+
+  /// Returns the descriptor of the socket for a ``ProcessLine``, which closes it; `nil`: it was taken before. No more words can be
+  /// said.
+  package func takeLine() -> CInt? { line.take() }
 
   /// Ends the process by force and waits for its end. Blocking.
   /// - Returns: how it ended, in words.
@@ -87,56 +121,120 @@ package final class Successor: Sendable {
 
 /// The old pawl, as the new one that it has started sees it.
 package final class Predecessor: Sendable {
-  private let line: SocketLine
+  /// The largest list of what is lent, in bytes.
+  package static let largestList = 1 << 20
 
-  private init(_ line: SocketLine) { self.line = line }
+  private let line: SocketLine
+  /// Whether the old process can send messages of this program's version.
+  private let canLend: Bool
+
+  /// - Parameters:
+  ///   - descriptor: the socket to the old process.
+  ///   - versions: the versions of the messages that the old process can send, with a space between them.
+  init(_ descriptor: CInt, versions: String) {
+    line = SocketLine(descriptor)
+    canLend = versions.split(separator: " ").contains { $0 == Successor.lendingVersion }
+  }
 
   /// `nil`: this process was started by itself.
   package static func fromEnvironment() -> Predecessor? {
-    defer { unsetenv(Successor.lineNumber) }
+    defer {
+      unsetenv(Successor.lineNumber)
+      unsetenv(Successor.lendingVersions)
+    }
     guard let value = getenv(Successor.lineNumber), let number = CInt(String(cString: value)), number > 2 else {
       return nil
     }
     _ = pawl_fcntl(number, F_SETFD, FD_CLOEXEC)
-    return Predecessor(SocketLine(number))
+    return Predecessor(number, versions: getenv(Successor.lendingVersions).map { String(cString: $0) } ?? "")
   }
 
   /// Says that only the stores are missing, and waits until the old process has let go of them, or has ended: then the kernel has
   /// released its locks. Blocking.
-  package func awaitStores() {
-    line.say(.prepared)
-    do throws(Successor.Silence) { try line.await(.yours, within: .seconds(3600)) } catch {}
+  /// - Returns: the list of what the old process has lent; `nil`: it lends nothing, or has ended.
+  /// - Throws: ``LoopError`` if the list is too long. The stores must not be opened then, because the old process uses parts of them.
+  package func awaitStores() throws(LoopError) -> [UInt8]? {
+    line.say(canLend ? .preparedToBorrow : .prepared)
+    do throws(Successor.Silence) { _ = try line.await([.yours], within: .seconds(3600)) } catch { return nil }
+    return canLend ? try line.receive(atMost: Self.largestList) : nil
   }
 
   package func saysServing() { line.say(.serving) }
+
+  /// Returns the descriptor of the socket for a ``ProcessLine``, which closes it; `nil`: the old process sends no messages, or the
+  /// descriptor was taken before. No more words can be said.
+  package func takeLine() -> CInt? { canLend ? line.take() : nil }
 }
 
 /// One end of the socket between two pawls.
 private final class SocketLine: Sendable {
-  private let descriptor: OwnedDescriptor
+  private let descriptor: Locked<CInt>
 
-  init(_ raw: CInt) { descriptor = OwnedDescriptor(adopting: raw) }
+  init(_ raw: CInt) { descriptor = Locked(raw) }
+  deinit { if let raw = take() { close(raw) } }
 
-  func say(_ word: Successor.Word) {
-    let bytes = Array("\(word.rawValue)\n".utf8)
-    _ = send(descriptor.raw, bytes, bytes.count, pawl_MSG_NOSIGNAL)
+  private var raw: CInt { descriptor.withLock { $0 } }
+
+  func take() -> CInt? {
+    descriptor.withLock { descriptor in
+      defer { descriptor = -1 }
+      return descriptor < 0 ? nil : descriptor
+    }
   }
 
-  /// Words are read byte by byte: they are few.
-  func await(_ word: Successor.Word, within limit: Duration) throws(Successor.Silence) {
+  func say(_ word: Successor.Word) { write(Array("\(word.rawValue)\n".utf8)) }
+
+  /// Sends bytes after their number.
+  func give(_ bytes: [UInt8]) { write(ProcessLine.header(bytes.count) + bytes) }
+
+  /// A peer that has ended is noticed by the next call that reads.
+  private func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(raw, $0.baseAddress, $0.count, pawl_MSG_NOSIGNAL) }
+      if count > 0 { rest = rest.dropFirst(count) } else if pawl_errno() != EINTR { return }
+    }
+  }
+
+  /// Reads what ``give(_:)`` has sent; `nil`: the peer has ended.
+  func receive(atMost limit: Int) throws(LoopError) -> [UInt8]? {
+    guard let header = read(ProcessLine.headerSize) else { return nil }
+    guard let count = ProcessLine.count(header), count <= limit else {
+      throw .system(call: "receive", code: EMSGSIZE)
+    }
+    return read(count)
+  }
+
+  private func read(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let got = bytes.withUnsafeMutableBytes { recv(raw, $0.baseAddress.map { $0 + done }, count - done, 0) }
+      if got > 0 { done += got } else if got == 0 || pawl_errno() != EINTR { return nil }
+    }
+    return bytes
+  }
+
+  /// Words are read byte by byte: they are few, and what follows them is not for this function.
+  /// - Returns: the word that came. Another word ends the wait like the end of the peer.
+  func await(_ words: [Successor.Word], within limit: Duration) throws(Successor.Silence) -> Successor.Word {
     let clock = SystemClock()
     let end = clock.now().advanced(by: limit)
     var text = ""
-    while text != "\(word.rawValue)\n" {
+    while true {
       let left = end - clock.now()
       guard left > .zero else { throw .late }
-      var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+      var watched = pollfd(fd: raw, events: Int16(POLLIN), revents: 0)
       let ready = poll(&watched, 1, CInt(clamping: left.components.seconds * 1000 + 100))
       guard ready > 0 else { continue }
       var byte: UInt8 = 0
-      let count = recv(descriptor.raw, &byte, 1, 0)
+      let count = recv(raw, &byte, 1, 0)
       if count < 0, pawl_errno() == EINTR { continue }
       guard count == 1, text.utf8.count < 32 else { throw .ended }
+      if byte == UInt8(ascii: "\n") {
+        guard let word = words.first(where: { $0.rawValue == text }) else { throw .ended }
+        return word
+      }
       text.unicodeScalars.append(Unicode.Scalar(byte))
     }
   }

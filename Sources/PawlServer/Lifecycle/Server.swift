@@ -6,7 +6,7 @@ import PawlHTTP
 package import PawlLoop
 package import PawlObserve
 import PawlTLS
-import PawlUploadStore
+package import PawlUploadStore
 import PawlUpstream
 
 /// The running server: loops, stores, upstreams and logs. Started once, drained once. Shared by all threads.
@@ -37,6 +37,8 @@ package final class Server: Sendable {
   let isDraining = AtomicWord(0)
   let undrained = Locked<Set<Int>>([])
   let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
+  /// Deliveries that go on elsewhere and are recorded here.
+  let borrowed = Locked<[BorrowedDeliveries]>([])
 
   struct RunningLoop: Sendable {
     let loop: EventLoop
@@ -55,10 +57,11 @@ package final class Server: Sendable {
   /// Opens logs, stores and listeners; requests are served once this has returned. Blocking; on the main thread.
   /// - Parameters:
   ///   - inherited: the listening sockets that this process was started with. Those that no listener uses are closed.
-  ///   - awaitStores: called before the stores are opened; waits until another process has let go of them.
+  ///   - awaitStores: called before the stores are opened; waits until another process has let go of them, and returns the uploads
+  ///     that it still delivers.
   package init(
     _ configuration: PawlConfig.Configuration, events: EventLog, inherited: InheritedSockets = InheritedSockets(),
-    clock: any LoopClock = SystemClock(), awaitStores: () -> Void = {}
+    clock: any LoopClock = SystemClock(), awaitStores: () throws(ServerError) -> Set<UploadID> = { [] }
   ) throws(ServerError) {
     (firstConfiguration, configurationInUse) = (configuration, Locked(configuration))
     logSettings = Locked(configuration.process)
@@ -72,12 +75,12 @@ package final class Server: Sendable {
     var names = try Self.becomeUser(configuration, binding: inherited)
     services = SharedServices(
       events: events, accessLog: try Self.openAccessLog(configuration.process, events), clock: clock)
-    awaitStores()
+    let lent = try awaitStores()
     try Self.awaitFormer(configuration, events) { () throws(ServerError) in
       if names.isEmpty { names = try Self.bindAll(configuration, inherited, owner: (getuid(), getgid())) }
     }
     early = Locked(names)
-    let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
+    let parts = try ServerParts(configuration, services, resolver: resolver, old: nil, lent: lent)
     self.parts = Locked(parts)
     let needed = Self.descriptorsNeeded(by: parts)
     if Int(clamping: descriptors) - needed < Self.leastConnections {
@@ -92,6 +95,7 @@ package final class Server: Sendable {
       try startLoops(parts.router)
       watchCertificates()
       checkNodes(parts)
+      _ = borrow(from: parts)
       beginDeliveries(stores: parts.spools.stores, opened: parts.spools.stores)
     } catch {
       stopLoops()
@@ -192,11 +196,14 @@ package final class Server: Sendable {
     for entry in loops { entry.loop.run { entry.server.get().services.accessLog = log } }
   }
 
+  /// The loops with their deliveries.
+  var homes: [DeliveryRecovery.Home] {
+    loops.map { entry in DeliveryRecovery.Home(loop: entry.loop) { entry.server.get().uploads } }
+  }
+
   /// Begins the deliveries of the complete uploads in the spools.
   func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
-    DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in
-      (self?.loops ?? []).map { entry in DeliveryRecovery.Home(loop: entry.loop) { entry.server.get().uploads } }
-    }
+    DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in self?.homes ?? [] }
   }
 
   // MARK: - Ending

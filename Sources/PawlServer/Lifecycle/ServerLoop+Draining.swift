@@ -6,7 +6,10 @@ extension ServerLoop {
   /// Whether closed TLS connections have written all their bytes to the kernel, or pawl does not wait for them any more.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   /// Whether the drain has nothing more to wait for.
-  var isDrained: Bool { connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll }
+  var isDrained: Bool {
+    connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll
+      && (isAbandoned || !server.isBorrowing)
+  }
 
   func drain() {
     // First, so that the connections that wait are served: the kernel resets those that a closed listener leaves behind.
@@ -45,10 +48,25 @@ extension ServerLoop {
     }
   }
 
+  /// Cuts the deliveries whose steps nobody records any more, because the process that took over has ended. What became of them is
+  /// decided by the next start.
+  func loseDeliveries() {
+    services.hasLostDeliveries = true
+    noteCut("the new process has ended")
+    uploads.queue.cutLent()
+  }
+
+  private func noteCut(_ why: String) {
+    let count = uploads.queue.running.count
+    guard count > 0 else { return }
+    services.events.log(.warning, "deliveries-cut", ["count": "\(count)", "why": why])
+  }
+
   /// Cuts everything that still runs, without a delay. Called when `drain-timeout` is over, or after a second signal. Bytes
   /// that were fetched stay in the cache.
   func abandon() {
     isAbandoned = true
+    if services.isHandingOver { noteCut("upgrade-timeout is over, or a second signal came") }
     connections.abandon()
     uploads.queue.stop()
     services.forgetReminders()

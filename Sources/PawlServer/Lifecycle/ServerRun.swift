@@ -76,7 +76,7 @@ package final class ServerRun: Sendable {
       }
       state.get().isUpgrading = true
       events.log(.notice, "upgrading", ["program": arguments.first ?? "-"])
-      let upgrade = ServerUpgrade(server: server, arguments: arguments, deliveryTime: drainTimeout)
+      let upgrade = ServerUpgrade(server: server, arguments: arguments, deliveryTime: drainTimeout, loop: loop)
       do throws(LoopError) {
         _ = try LoopThread(name: "pawl-upgrade") { [self] in
           let outcome = upgrade.perform()

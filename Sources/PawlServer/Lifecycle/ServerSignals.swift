@@ -2,6 +2,7 @@ import CLinux
 package import PawlConfig
 import PawlLoop
 package import PawlObserve
+import PawlUploadStore
 
 /// Runs a server in the foreground: handles signals, notifies the service manager, and ends the server.
 package enum ServerSignals {
@@ -30,7 +31,9 @@ package enum ServerSignals {
       }
     }
     let predecessor = Predecessor.fromEnvironment()
-    let server = try Server(configuration, events: events, inherited: .fromEnvironment()) { predecessor?.awaitStores() }
+    let server = try Server(configuration, events: events, inherited: .fromEnvironment()) { () throws(ServerError) in
+      try lent(by: predecessor)
+    }
     let made = ServerRun(server, loop: main, arguments: arguments, read: reload)
     run = made
     let admin = try AdminServer(
@@ -41,7 +44,12 @@ package enum ServerSignals {
     // Called only after the signals are watched, because a program that waits for this line may send a signal at once.
     for url in server.urls { ready("Ready: \(url)") }
     // The old process is still the one that the service manager listens to; it names this one.
-    if let predecessor { predecessor.saysServing() } else { notify("READY=1", events) }
+    if let predecessor {
+      predecessor.saysServing()
+      server.borrow(from: predecessor, on: main)
+    } else {
+      notify("READY=1", events)
+    }
     run?.startPulse()
     main.runUntilStopped()
     admin.stop()
@@ -49,6 +57,16 @@ package enum ServerSignals {
     server.stop()
     early.close()
     ending.close()
+  }
+
+  /// Waits until the stores may be opened, and returns the uploads that the process before this one still delivers.
+  private static func lent(by predecessor: Predecessor?) throws(ServerError) -> Set<UploadID> {
+    do throws(LoopError) {
+      guard let bytes = try predecessor?.awaitStores() else { return [] }
+      // The old process opens its stores again when this one ends.
+      guard let list = LentMessage.list(bytes) else { throw .system(call: "list of deliveries", code: EPROTO) }
+      return list
+    } catch { throw .system("the process before this one: \(error)") }
   }
 
   private static func watch(

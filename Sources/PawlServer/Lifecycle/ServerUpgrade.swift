@@ -1,12 +1,14 @@
 import CLinux
 import PawlLoop
 import PawlObserve
+import PawlUploadStore
 
 /// One try to have a new binary take over, on a thread of its own. Phases:
 ///
 /// 1. The new binary is started by the path and with the arguments of this one. It inherits the listening sockets, reads its
 ///    configuration and keys, and says that only the stores are missing. This server goes on as if nothing happened.
-/// 2. No delivery starts any more; those that run end here. If one still runs after `drain-timeout`, the upgrade fails.
+/// 2. No delivery starts any more; those that run end here. After a short wait, those that still run are lent
+///    (``LentDeliveries``). If a delivery that cannot be lent still runs after `drain-timeout`, the upgrade fails.
 /// 3. This server accepts no more connections: they wait in the kernel. Uploads end at a synced offset, the stores are closed and
 ///    unlocked. Downloads go on from open files and through memory; this process writes nothing any more.
 /// 4. The new binary opens the stores, accepts, and says so. This server drains.
@@ -19,7 +21,7 @@ struct ServerUpgrade {
   static let serveTime = Duration.seconds(300)
 
   enum Outcome: Sendable {
-    /// The new process serves, after this time without any accepting process.
+    /// The new process serves, after this time without any accepting process. It records the steps of lent deliveries.
     case serves(pid_t, gap: Duration)
     case failed(String)
     /// The new process failed, and this one cannot open its stores any more.
@@ -29,30 +31,35 @@ struct ServerUpgrade {
   let server: Server
   let arguments: [String]
   let deliveryTime: Duration
+  /// The loop of the socket to the new process.
+  let loop: EventLoop
 
   func perform() -> Outcome {
     let successor: Successor
     do throws(LoopError) {
       successor = try Successor.start(arguments.first ?? "pawl", arguments, sockets: server.handedSockets)
     } catch { return .failed("\(error)") }
-    do throws(Successor.Silence) { try successor.await(.prepared, within: Self.prepareTime) } catch {
+    let canBorrow: Bool
+    do throws(Successor.Silence) { canBorrow = try successor.awaitPrepared(within: Self.prepareTime) } catch {
       return .failed("\(Self.told(error)) before it was ready (\(successor.end()))")
     }
-    guard server.holdDeliveries(within: deliveryTime) else {
+    guard server.holdDeliveries(within: deliveryTime, lending: canBorrow) else {
       _ = successor.end()
       server.releaseDeliveries()
       return .failed("a delivery of an upload still runs after drain-timeout")
     }
     let clock = SystemClock()
     let began = clock.now()
-    server.handOver()
-    successor.say(.yours)
+    let lender = canBorrow ? LentDeliveries() : nil
+    let lent = server.handOver(lendingTo: lender)
+    if canBorrow { successor.sayYours(lending: LentMessage.serialize(list: lent)) } else { successor.say(.yours) }
     do throws(Successor.Silence) {
       try successor.await(.serving, within: Self.serveTime)
+      if let lender, let line = successor.takeLine() { server.lend(lender, over: line, on: loop) }
       return .serves(successor.pid, gap: clock.now() - began)
     } catch {
       let why = "\(Self.told(error)) before it served (\(successor.end()))"
-      do throws(ServerError) { try server.takeBack() } catch {
+      do throws(ServerError) { try server.takeBack(lent, from: lender) } catch {
         return .lost("\(why), and the stores cannot be opened again: \(error)")
       }
       return .failed(why)

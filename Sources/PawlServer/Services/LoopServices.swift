@@ -27,6 +27,8 @@ final class LoopServices {
   var isEnding = false
   /// Whether a new binary takes over: this process answers what it has accepted, and stores nothing more.
   var isHandingOver = false
+  /// Whether the process that took over has ended, so that no step of a delivery can be recorded (``LentDeliveries``).
+  var hasLostDeliveries = false
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private var lastPool: OriginPool?
   private var slowWrites = SlowWrites()

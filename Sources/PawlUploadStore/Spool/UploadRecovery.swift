@@ -8,9 +8,12 @@ import PawlUpload
 /// If the kernel was not restarted since then, the page cache has every byte that was written, so all bytes of a file count, except
 /// bytes that were being verified. After a restart of the kernel only the bytes up to the recorded offset count. The bytes that do
 /// not count are cut off the file.
+///
+/// The deliveries that go on in the process before this one end there, so their rows and files are left as they are.
 struct UploadRecovery {
   private let core: SpoolCore
   private let database: Database
+  private let lent: Set<UploadID>
   private let boot: ObjectID
   private var isSameBoot = false
   /// The seconds during which no pawl had the spool open.
@@ -20,8 +23,9 @@ struct UploadRecovery {
   private var liveCount = 0
   private var answerSizes: [UploadID: UInt64] = [:]
 
-  init(_ core: SpoolCore, _ database: Database, boot: ObjectID) {
-    (self.core, self.database, self.boot) = (core, database, boot)
+  /// - Parameter lent: the uploads that another process delivers.
+  init(_ core: SpoolCore, _ database: Database, lent: Set<UploadID> = [], boot: ObjectID) {
+    (self.core, self.database, self.lent, self.boot) = (core, database, lent, boot)
   }
 
   mutating func recover() throws(StoreError) -> (live: Int, isSameBoot: Bool) {
@@ -47,13 +51,15 @@ struct UploadRecovery {
     var row = recorded.row
     if row.phase == .removed { return core.bury(recorded.id, at: row.changedAt) }
     keptFiles.insert(recorded.id.hex)
-    UploadAbsence.putOff(&row, by: absence)
+    let isLent = lent.contains(recorded.id) && [.complete, .forwarding, .sent].contains(row.phase)
+    if !isLent { UploadAbsence.putOff(&row, by: absence) }
     guard let origin = recorded.origin else {
       return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "its row is damaged"])
     }
     do throws(StoreError) {
       switch row.phase {
       case .open: try recoverOpen(recorded.id, origin, &row)
+      case _ where isLent: break
       case .complete, .forwarding, .sent, .unknown: try checkWhole(recorded.id, &row)
       case .answered, .invalid, .removed: break
       }
@@ -62,10 +68,12 @@ struct UploadRecovery {
       return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "\(error)"])
     }
     if row != recorded.row { changes.append(.update(recorded.id, row)) }
-    bring(recorded, origin, row)
+    bring(recorded, origin, row, isLent: isLent)
   }
 
-  private mutating func bring(_ recorded: UploadCatalogue.Recorded, _ origin: UploadOrigin, _ row: UploadRow) {
+  private mutating func bring(
+    _ recorded: UploadCatalogue.Recorded, _ origin: UploadOrigin, _ row: UploadRow, isLent: Bool
+  ) {
     let hasBytes = row.phase != .answered && row.phase != .invalid
     let bytes = hasBytes ? row.offset : 0
     let isWholePart = origin.concatenation == .partial && row.length == row.offset
@@ -87,6 +95,7 @@ struct UploadRecovery {
       upload.state.withLock { $0.answerSize = row.phase == .answered ? answerSizes[recorded.id] ?? 0 : 0 }
       upload.slim()
     }
+    if isLent { upload.beginLoan() }
     upload.recount()
     if core.add(upload) { liveCount += 1 }
   }

@@ -19,13 +19,14 @@ package final class UploadStore: Sendable {
   /// A corrupt catalogue is moved aside together with the bodies, and the spool is empty then.
   /// - Parameters:
   ///   - longJobs: the pool for work that takes longer for larger uploads; `nil`: `pool`.
+  ///   - lent: the uploads that another process delivers. Their rows and files are left as they are.
   ///   - boot: the identity of the run of the kernel; `nil`: it is read from the kernel. Bytes that were written but not synced
   ///     count in the same run only.
   /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``, ``StoreError/catalogue(code:message:)`` for another version's spool.
   package init(
     _ settings: UploadStoreSettings, pool: WorkerPool, longJobs: WorkerPool? = nil, events: EventLog,
-    clock: any LoopClock = SystemClock(), boot: ObjectID? = nil
+    clock: any LoopClock = SystemClock(), lent: Set<UploadID> = [], boot: ObjectID? = nil
   ) throws(StoreError) {
     directoryLock = try DirectoryLock(settings.path)
     let database = try UploadCatalogue.open(in: settings.path, events)
@@ -39,7 +40,7 @@ package final class UploadStore: Sendable {
     try core.spares.open()
     var run = boot
     if run == nil { run = try KernelRun.runningBoot() }
-    var recovery = UploadRecovery(core, database, boot: run ?? ObjectID.make())
+    var recovery = UploadRecovery(core, database, lent: lent, boot: run ?? ObjectID.make())
     let counts = try recovery.recover()
     core.noteAlive()
     let ticker = UploadTicker(core)
@@ -113,8 +114,10 @@ package final class UploadStore: Sendable {
   package func announceEnd() { directoryLock.announceEnd() }
 
   /// Gives the directory to another process: no request of this one adds a byte from now on. What was written is synced and
-  /// recorded, then the directory is unlocked. No delivery may run. Blocking; on no loop.
-  package func handOver() {
+  /// recorded, then the directory is unlocked. Blocking; on no loop.
+  /// - Parameter lender: has the steps of the deliveries recorded that still run; `nil`: none may run.
+  package func handOver(lendingTo lender: (any UploadLender)? = nil) {
+    core.lender = lender
     core.handedOver.store(1)
     for upload in core.uploads {
       while upload.state.withLock({ $0.hold.work != .idle }) { usleep(200) }
@@ -150,6 +153,8 @@ package final class UploadStore: Sendable {
   package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.isOver(id) }
   /// All uploads that are not removed.
   package var uploads: [SpooledUpload] { core.uploads }
+  /// The uploads that another process delivers.
+  package var lentUploads: [SpooledUpload] { core.uploads.filter(\.isLent) }
   /// Whether the upload is one of this spool.
   package func holds(_ upload: SpooledUpload) -> Bool { upload.core === core }
 

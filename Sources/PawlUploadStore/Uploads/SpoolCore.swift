@@ -29,12 +29,18 @@ final class SpoolCore: Sendable {
   /// space.
   private let restless = Locked([UploadID: SpooledUpload]())
   let onOrder = Locked<(@Sendable (UploadOrder, SpooledUpload) -> Void)?>(nil)
-  /// 1 once the directory belongs to another process (``UploadStore/handOver()``). From then on nothing is written, cut, made or
+  /// 1 once the directory belongs to another process (``UploadStore/handOver(lendingTo:)``). From then on nothing is written, cut, made or
   /// removed in it.
   let handedOver = AtomicWord(0)
   /// How many uploads are being created.
   let creations = AtomicWord(0)
   var isHandedOver: Bool { handedOver.load() != 0 }
+  /// Records the steps of the deliveries that go on here after ``UploadStore/handOver(lendingTo:)``. Set before ``handedOver``.
+  private let lenderBox = Locked<(any UploadLender)?>(nil)
+  var lender: (any UploadLender)? {
+    get { isHandedOver ? lenderBox.withLock { $0 } : nil }
+    set { lenderBox.withLock { $0 = newValue } }
+  }
   /// Orders that are being carried out.
   let carried = Locked(Set<Int64>())
 

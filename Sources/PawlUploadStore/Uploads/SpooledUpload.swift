@@ -66,7 +66,8 @@ package final class SpooledUpload: Sendable {
     return observation
   }
 
-  func notify() {
+  /// Has the observers look at ``status`` again.
+  package func notify() {
     let observers = state.withLock { Array($0.observers.values) }
     for observer in observers { observer.run { $0.changed() } }
   }
@@ -170,6 +171,7 @@ package final class SpooledUpload: Sendable {
       row.isAnswerDelivered = true
       return true
     }
+    core.lender?.noteDelivered(id)
     notify()
   }
 

@@ -27,6 +27,8 @@ struct UploadState {
   var transition: UploadTransition?
   /// Transitions that wait for ``transition``, the one under way.
   var queue: [UploadTransition] = []
+  /// Whether another process delivers the upload (``SpooledUpload/take(_:then:)``).
+  var isLent = false
 
   // The right to write, and what is written.
   var hold = WritingRight<PendingHold>()

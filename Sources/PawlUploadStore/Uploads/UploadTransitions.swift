@@ -45,13 +45,16 @@ extension SpooledUpload {
       return true
     }
     guard !isWaiting else { return }
+    var noted: UploadRow?
     change { row in
       let step = row.take(.attemptFailed)
       core.note(.attemptFailed, of: id, step)
       guard case .to = step else { return false }
       row.noteAttempt(failed: why, nextAt: nextAt)
+      noted = row
       return true
     }
+    if let noted { core.lender?.record(LentStep(id, .attemptFailed, noted, refusal: lastRefusal)) { _ in } }
     notify()
   }
 
@@ -170,10 +173,20 @@ extension SpooledUpload {
       return true
     }
     guard isReady else { return end(transition, false) }
+    if let lender = core.lender { return lender.record(lentStep(transition)) { [self] in end(transition, $0) } }
     core.record(self) { [self] isRecorded in
       noteRecorded(isRecorded, durably: true)
       end(transition, isRecorded)
     }
+  }
+
+  /// Returns the transition for the process that has the spool.
+  private func lentStep(_ transition: UploadTransition) -> LentStep {
+    let (before, refusal) = state.withLock { ($0.row, $0.lastRefusal) }
+    var row = before
+    transition.apply(&row)
+    return LentStep(
+      id, transition.event, row, answer: transition.answer, refusal: transition.refusal ?? refusal, why: transition.why)
   }
 
   private func end(_ transition: UploadTransition, _ isDone: Bool) {
@@ -189,6 +202,7 @@ extension SpooledUpload {
         let phase = state.row.phase
         if phase == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
         if phase == .removed { state.row.credentials = nil }
+        if phase != .forwarding && phase != .sent { state.isLent = false }
         state.lastRefusal = transition.refusal ?? state.lastRefusal
         state.answer = phase == .answered ? transition.answer ?? state.answer : nil
       } else if current?.isRecording == true {
@@ -233,6 +247,8 @@ extension SpooledUpload {
   }
 
   private func log(_ phase: UploadPhase, _ why: String?, from before: UploadPhase) {
+    // The process that records the phase logs it.
+    guard core.lender == nil else { return }
     switch (phase, why) {
     case (.removed, let why?): core.events.log(.notice, "upload-expired", ["upload": id.hex, "why": why])
     case (.removed, nil): core.events.log(.info, "upload-removed", ["upload": id.hex])

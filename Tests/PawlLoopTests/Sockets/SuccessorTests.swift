@@ -44,6 +44,80 @@ import Testing
     }
   }
 
+  @Test(
+    "can borrow only if both know the same version of the messages",
+    arguments: [("1", true), ("2 1", true), ("2", false), ("11", false), ("", false)])
+  func borrows(_ versions: String, _ canBorrow: Bool) throws {
+    let pair = try socketPair()
+    let old = OwnedDescriptor(adopting: pair.0)
+    let new = Predecessor(pair.1, versions: versions)
+    let list: [UInt8] = [1, 2, 3]
+    let words = Array("yours\n".utf8) + (canBorrow ? [0, 0, 0, 0, 0, 0, 0, 3] + list : [])
+    #expect(write(old.raw, words, words.count) == words.count)
+    #expect(try new.awaitStores() == (canBorrow ? list : nil))
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(old.raw, &bytes, bytes.count)
+    let said = canBorrow ? "prepared borrowing=1\n" : "prepared\n"
+    #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == said)
+    // Without messages the socket only says words.
+    let line = new.takeLine()
+    #expect((line != nil) == canBorrow && new.takeLine() == nil)
+    if let line { close(line) }
+  }
+
+  @Test(
+    "the list of what is lent: at the limit it is read, one past it is an error, and cut off it is the end of the old process"
+  )
+  func lists() throws {
+    for (length, sent, isRead) in [
+      (Predecessor.largestList, Predecessor.largestList, true), (Predecessor.largestList + 1, 0, false), (8, 7, true),
+    ] {
+      let pair = try socketPair()
+      let new = Predecessor(pair.1, versions: "1")
+      let bytes = Array("yours\n".utf8) + ProcessLine.header(length) + [UInt8](repeating: 7, count: sent)
+      let old = pair.0
+      let writer = try LoopThread(name: "old") {
+        var done = 0
+        while done < bytes.count {
+          let count = bytes.withUnsafeBytes { write(old, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+          guard count > 0 else { break }
+          done += count
+        }
+        close(old)
+      }
+      if isRead {
+        let wanted = sent == length ? [UInt8](repeating: 7, count: length) : nil
+        #expect(try new.awaitStores() == wanted)
+      } else {
+        #expect(throws: LoopError.system(call: "receive", code: EMSGSIZE)) { try new.awaitStores() }
+      }
+      writer.join()
+    }
+  }
+
+  @Test(
+    "says whether it can borrow, gets the list after `yours`, and its socket is left for messages",
+    arguments: [true, false])
+  func lends(_ canBorrow: Bool) throws {
+    let folder = try TemporaryFolder()
+    let word = canBorrow ? "prepared borrowing=1" : "prepared"
+    let script = """
+      echo "$PAWL_HANDED_LENDING" > \(folder.path)/versions; echo "\(word)" >&3
+      read -u 3 word; head -c 11 <&3 > \(folder.path)/list; echo serving >&3; echo more >&3; exec sleep 60
+      """
+    let successor = try shell(script)
+    #expect(try successor.awaitPrepared(within: .seconds(30)) == canBorrow)
+    successor.sayYours(lending: [1, 2, 3])
+    try successor.await(.serving, within: .seconds(30))
+    #expect(text(folder.path + "/versions") == "1\n")
+    #expect(Array(text(folder.path + "/list").utf8) == [0, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3])
+    let line = OwnedDescriptor(adopting: try #require(successor.takeLine()))
+    var bytes = [UInt8](repeating: 0, count: 5)
+    #expect(read(line.raw, &bytes, 5) == 5 && bytes == Array("more\n".utf8))
+    _ = successor.end()
+    #expect(read(line.raw, &bytes, 5) == 0)
+  }
+
   @Test("that ends, is late or says something else is known by that")
   func fails() throws {
     let ended = try shell("exit 3")

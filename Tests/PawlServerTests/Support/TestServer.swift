@@ -6,6 +6,7 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 import PawlTestKit
+import PawlUploadStore
 import Testing
 
 @testable import PawlServer
@@ -37,13 +38,14 @@ final class TestServer: @unchecked Sendable {
   }
 
   convenience init(
-    _ origin: ScriptedOrigin, in folder: TemporaryFolder? = nil, _ change: (inout Changes) -> Void = { _ in }
+    _ origin: ScriptedOrigin, in folder: TemporaryFolder? = nil, lent: Set<UploadID> = [],
+    _ change: (inout Changes) -> Void = { _ in }
   ) throws {
-    try self.init(url: "http://127.0.0.1:\(origin.port)", origin: origin, in: folder, change)
+    try self.init(url: "http://127.0.0.1:\(origin.port)", origin: origin, in: folder, lent: lent, change)
   }
 
   init(
-    url: String, origin: ScriptedOrigin? = nil, in folder: TemporaryFolder? = nil,
+    url: String, origin: ScriptedOrigin? = nil, in folder: TemporaryFolder? = nil, lent: Set<UploadID> = [],
     _ change: (inout Changes) -> Void = { _ in }
   ) throws {
     let folder = try folder ?? TemporaryFolder()
@@ -51,7 +53,7 @@ final class TestServer: @unchecked Sendable {
     let log = TestLock<[String]>([])
     self.log = log
     events = EventLog { line in log.withLock { $0.append(line) } }
-    server = try Server(Self.configuration(url: url, in: folder, change), events: events, clock: clock)
+    server = try Server(Self.configuration(url: url, in: folder, change), events: events, clock: clock) { lent }
   }
 
   deinit { stop() }

@@ -4,6 +4,7 @@ import PawlConfig
 import PawlDisk
 import PawlLoop
 import PawlObserve
+import PawlUploadStore
 import PawlUpstream
 
 /// The parts that a reload replaces: stores and upstreams by name, and the routes that use them.
@@ -17,8 +18,10 @@ struct ServerParts: Sendable {
   var buffers: BufferSpace?
   var router: Router
 
+  /// - Parameter lent: the uploads that another process delivers, if the spools are opened now.
   init(
-    _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?
+    _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?,
+    lent: Set<UploadID> = []
   ) throws(ServerError) {
     let (workers, events, clock) = (services.workers, services.events, services.clock)
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
@@ -30,7 +33,7 @@ struct ServerParts: Sendable {
         configuration, resolver: resolver, events: events, clock: clock, old: old?.upstreams)
       spools = try UploadSpools(
         configuration, workers: workers, longWorkers: services.longWorkers, events: events, clock: clock,
-        old: old?.spools)
+        old: old?.spools, lent: lent)
     } catch {
       for store in stores.values where !known.contains(where: { $0 === store }) { store.close() }
       throw error
@@ -111,9 +114,10 @@ struct ServerParts: Sendable {
   }
 
   /// Gives the directories of all stores to another process. Blocking; on no loop.
-  func handOverStores() {
+  /// - Parameter lender: has the steps of the deliveries recorded that still run; `nil`: none runs.
+  func handOverStores(lendingTo lender: LentDeliveries?) {
     for store in stores.values { store.handOver() }
-    for store in spools.stores { store.handOver() }
+    for store in spools.stores { store.handOver(lendingTo: lender) }
   }
 
   /// Tells a process that starts that the directories will soon be free. Blocking; on no loop.

@@ -12,12 +12,15 @@ struct UploadSpools: Sendable {
   /// The stores that this initializer opened.
   private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
+  /// The uploads that another process delivered when the spools were opened.
+  private let lent: Set<UploadID>
 
   /// Opens the spools that are not open yet, if a route uses them or they hold uploads. Blocking.
   init(
     _ configuration: Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
-    clock: any LoopClock, old: UploadSpools?
+    clock: any LoopClock, old: UploadSpools?, lent: Set<UploadID> = []
   ) throws(ServerError) {
+    self.lent = lent
     open = old?.open ?? [:]
     for settings in configuration.spools + [configuration.builtInSpool] { follow(settings, workers) }
     let known = Set(open.values.map { ObjectIdentifier($0.store) })
@@ -118,7 +121,8 @@ struct UploadSpools: Sendable {
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
   ) throws(StoreError) -> OpenSpool {
-    let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
+    let store = try UploadStore(
+      settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock, lent: lent)
     let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
     for upload in store.uploads where unsettled.contains(upload.status.phase) {
       // If the directory is a copy of another one, the origin would get each upload twice.

@@ -91,6 +91,16 @@ final class DeliveryAttempt {
     }
   }
 
+  /// Whether the attempt can go on while another process has the spool: it needs nothing from the spool but its open file, and each of
+  /// its steps can be recorded by that process (``LentStep``).
+  var isLendable: Bool {
+    switch phase {
+    case .preparing: false
+    case .sending, .journalling, .sent: true
+    case .over: [.forwarding, .sent].contains(upload.status.phase)
+    }
+  }
+
   // MARK: - Before the request
 
   func start() {

@@ -44,7 +44,7 @@ final class DeliveryQueue {
   /// - Parameter isUrgent: whether the client waits. If so, the upload is delivered before most uploads whose client does not
   ///   wait.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
-    guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
+    guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete, !upload.isHandedOver else { return }
     guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: loopUploads) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
@@ -117,7 +117,7 @@ final class DeliveryQueue {
   func pause(
     _ upload: SpooledUpload, for time: Duration?, nextAttempt: Int64?, awaiting upstream: String? = nil
   ) {
-    guard !isEnding else { return }
+    guard !isEnding, !upload.isHandedOver else { return }
     pauses.begin(upload, for: time, nextAttempt: nextAttempt, awaiting: upstream)
   }
 
@@ -162,7 +162,10 @@ final class DeliveryQueue {
     for upstream in Array(lines.keys) { startNext(to: upstream) }
   }
 
-  /// Forgets all uploads, which another process delivers from now on. No delivery runs.
+  /// Whether all running deliveries could go on while another process has the spools.
+  var isLendable: Bool { running.values.allSatisfy(\.isLendable) }
+
+  /// Forgets the uploads that wait, which another process delivers from now on. Deliveries that run are lent.
   func handOver() {
     drain()
     isStopped = true
@@ -171,6 +174,15 @@ final class DeliveryQueue {
 
   /// Takes uploads again after ``handOver()``.
   func takeBack() { (isEnding, isStopped, isHeld) = (false, false, false) }
+
+  /// Cuts the running deliveries, because no process records their steps any more. The clients that wait are asked to come back.
+  func cutLent() {
+    let lent = Array(running.values)
+    for forwarder in lent { forwarder.cut() }
+    running = [:]
+    for forwarder in lent { forwarder.upload.notify() }
+    whenOneEnded()
+  }
 
   // MARK: - Ending
 

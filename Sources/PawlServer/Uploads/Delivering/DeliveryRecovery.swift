@@ -31,7 +31,7 @@ enum DeliveryRecovery {
       for upload in store.uploads {
         switch upload.status.phase {
         case .complete: Self.deliver(upload, on: now)
-        case .sent where recovers:
+        case .sent where recovers && !upload.isLent:
           let home = Self.home(of: upload, among: now)
           home.loop.run { Self.recover(upload, on: home.uploads()) }
         case .open, .forwarding, .sent, .answered, .unknown, .invalid, .removed: break
@@ -46,7 +46,7 @@ enum DeliveryRecovery {
     home.loop.run { deliver(upload, on: home.uploads(), isUrgent: false) }
   }
 
-  private static func home(of upload: SpooledUpload, among homes: [Home]) -> Home {
+  static func home(of upload: SpooledUpload, among homes: [Home]) -> Home {
     homes[Int(upload.id.low % UInt64(homes.count))]
   }
 

@@ -11,6 +11,8 @@ final class ResponseWait {
     case refused(UploadAnswer)
     /// There was no response within the time that a client waits.
     case undecided
+    /// The upload is delivered by another process.
+    case moved
     /// The request was sent, and no response came.
     case unknown
     /// The bytes do not match their digest, so they are not delivered.
@@ -29,6 +31,7 @@ final class ResponseWait {
   private let patience: Duration
   private let isBounded: Bool
   private let isRepeatable: Bool
+  private let isMoved: (UploadPhase) -> Bool
   private var isOverdue = false
   private var isLoading = false
   private var observation: UploadObservation?
@@ -41,12 +44,14 @@ final class ResponseWait {
   ///   - patience: how long the client waits while the origin cannot be reached.
   ///   - isBounded: whether `patience` is also the limit while the origin works on the request.
   ///   - isRepeatable: whether a request that was sent and got no response is sent again (`at-least-once`).
+  ///   - isMoved: returns whether another process delivers an upload in this phase.
   init(
     _ upload: SpooledUpload, on loop: EventLoop, since baseline: Int, patience: Duration, isBounded: Bool,
-    isRepeatable: Bool
+    isRepeatable: Bool, isMoved: @escaping (UploadPhase) -> Bool = { _ in false }
   ) {
     (self.upload, self.loop, self.baseline) = (upload, loop, baseline)
     (self.patience, self.isBounded, self.isRepeatable) = (patience, isBounded, isRepeatable)
+    self.isMoved = isMoved
   }
 
   /// Starts the wait. `then` is called once, possibly within this call.
@@ -69,8 +74,11 @@ final class ResponseWait {
   private func look() {
     switch upload.status.phase {
     // `open`: the last byte has come, and its record is being written.
-    case .open, .complete: if !tellRefusal(), isOverdue { end(.undecided) }
-    case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
+    case .open, .complete:
+      if tellRefusal() { break }
+      if isMoved(.complete) { end(.moved) } else if isOverdue { end(.undecided) }
+    case .forwarding, .sent:
+      if isMoved(.forwarding) { end(.moved) } else if isOverdue, isBounded { end(.undecided) }
     // An upload is in this phase for a short time, too: after an attempt was refused, and before an attempt is repeated.
     case .unknown:
       if !tellRefusal(), !isRepeatable || upload.status.originStatus != nil {

@@ -18,7 +18,7 @@ extension UploadExchange {
     dropWriter()
     let wait = ResponseWait(
       upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus,
-      isRepeatable: uploads.delivery == .atLeastOnce)
+      isRepeatable: uploads.delivery == .atLeastOnce, isMoved: { [weak self] in self?.isMoved($0) ?? false })
     guard did(state.waits(wait), "waits") else { return }
     wait.start(
       keepAlive: { [weak self] in self?.keepAlive() }, then: { [weak self] in self?.waited($0) })
@@ -38,6 +38,7 @@ extension UploadExchange {
     case .answered(let answer): mayHaveAnswer ? give(answer, consumed: true) : refuse(.answerIsAnothers)
     case .refused(let answer): give(answer, consumed: false)
     case .undecided: replyUndecided()
+    case .moved: tellMoved()
     case .unknown: refuse(.outcomeUnknown)
     case .mismatch: refuse(.digestMismatch)
     case .lost: refuse(.gone)

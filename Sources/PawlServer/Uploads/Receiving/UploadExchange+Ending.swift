@@ -10,7 +10,11 @@ extension UploadExchange {
   var isReplacedOrEnding: Bool { loop.isEnding || loop.isHandingOver }
 
   func endEarly() {
-    if let wait = state.wait, loop.isHandingOver { return endWait(wait) }
+    if let wait = state.wait, loop.isHandingOver {
+      // A delivery that runs goes on here, and the client waits for it.
+      guard let phase = upload?.status.phase, isMoved(phase) else { return }
+      return endWait(wait)
+    }
     // A write in the pool ends first, so that the offset that the client is told has its bytes.
     guard state.isReceiving, state.mayWrite else { return }
     // Content with a digest counts only once all of it is verified.
@@ -35,10 +39,25 @@ extension UploadExchange {
     refuse(.ending)
   }
 
-  /// Ends a request that waits for the application's answer. Its delivery has not begun, and begins in the new process, where the
-  /// client asks for the answer.
+  /// Whether the client has to ask another process for the answer to an upload in this phase.
+  func isMoved(_ phase: UploadPhase) -> Bool {
+    guard loop.isHandingOver else { return false }
+    switch phase {
+    case .open, .complete: return true
+    case .forwarding, .sent: return loop.hasLostDeliveries
+    case .answered, .unknown, .invalid, .removed: return false
+    }
+  }
+
+  /// Ends a request that waits for the application's answer. The delivery begins in the new process, where the client asks for the
+  /// answer; or it began here and cannot end here, because the new process has ended.
   private func endWait(_ wait: ResponseWait) {
     wait.cancel()
+    tellMoved()
+  }
+
+  /// Tells the client to ask again for the answer.
+  func tellMoved() {
     note("upload-ended-early")
     if let version, !version.goesOnAfterStatus { return cutAfterOffset(version) }
     replyUndecided()

@@ -75,7 +75,7 @@ extension Server {
     listen(prepared.listeners)
     watchCertificates()
     checkNodes(made)
-    beginDeliveries(stores: made.spools.stores, opened: made.spools.opened)
+    beginDeliveries(stores: made.spools.stores, foundSent: made.spools.foundSent)
     reopenLogs()
   }
 }

@@ -84,7 +84,7 @@ extension Server {
     let borrowed = borrow(from: made)
     onEachLoop { $0.takeBack(made.router) }
     checkNodes(made)
-    beginDeliveries(stores: made.spools.stores, opened: made.spools.stores)
+    beginDeliveries(stores: made.spools.stores, foundSent: made.spools.foundSent)
     // Last, because this process makes the next attempt of an upload that comes back.
     lender?.connect(borrowed)
   }

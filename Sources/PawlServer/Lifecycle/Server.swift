@@ -96,7 +96,7 @@ package final class Server: Sendable {
       watchCertificates()
       checkNodes(parts)
       _ = borrow(from: parts)
-      beginDeliveries(stores: parts.spools.stores, opened: parts.spools.stores)
+      beginDeliveries(stores: parts.spools.stores, foundSent: parts.spools.foundSent)
     } catch {
       stopLoops()
       parts.closeStores()
@@ -202,8 +202,8 @@ package final class Server: Sendable {
   }
 
   /// Begins the deliveries of the complete uploads in the spools.
-  func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
-    DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in self?.homes ?? [] }
+  func beginDeliveries(stores: [UploadStore], foundSent: Set<UploadID>) {
+    DeliveryRecovery.begin(stores: stores, foundSent: foundSent) { [weak self] in self?.homes ?? [] }
   }
 
   // MARK: - Ending

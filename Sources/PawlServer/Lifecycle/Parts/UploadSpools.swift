@@ -11,6 +11,9 @@ struct UploadSpools: Sendable {
   private(set) var open: [String: OpenSpool] = [:]
   /// The stores that this initializer opened.
   private(set) var opened: [UploadStore] = []
+  /// The uploads that were found sent, without a response, when this initializer opened their stores. Noted before any request is
+  /// served, because a client may have an upload sent that was found complete.
+  private(set) var foundSent: Set<UploadID> = []
   private var byName: [String: String] = [:]
   /// The uploads that another process delivered when the spools were opened.
   private let lent: Set<UploadID>
@@ -24,7 +27,10 @@ struct UploadSpools: Sendable {
     open = old?.open ?? [:]
     for settings in configuration.spools + [configuration.builtInSpool] { follow(settings, workers) }
     let known = Set(open.values.map { ObjectIdentifier($0.store) })
-    defer { opened = stores.filter { !known.contains(ObjectIdentifier($0)) } }
+    defer {
+      opened = stores.filter { !known.contains(ObjectIdentifier($0)) }
+      foundSent = Set(opened.flatMap(\.uploads).filter { $0.status.phase == .sent && !$0.isLent }.map(\.id))
+    }
     let used = Set(
       configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }.filter(\.usesSpool).map(\.spool))
     for settings in configuration.spools {

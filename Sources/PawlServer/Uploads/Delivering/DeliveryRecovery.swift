@@ -16,14 +16,13 @@ enum DeliveryRecovery {
   /// thread.
   /// - Parameters:
   ///   - stores: all stores in use.
-  ///   - opened: the stores that were opened just now. Those of their uploads that were sent and got no response are judged
-  ///     (``recover(_:on:)``).
+  ///   - foundSent: the uploads that were found sent, without a response, when their stores were opened just now. They are judged
+  ///     (``recover(_:on:)``); those that were sent since then are being delivered.
   ///   - homes: returns the present loops; called again for each order of the operator.
-  static func begin(stores: [UploadStore], opened: [UploadStore], homes: @escaping @Sendable () -> [Home]) {
+  static func begin(stores: [UploadStore], foundSent: Set<UploadID>, homes: @escaping @Sendable () -> [Home]) {
     let now = homes()
     guard !now.isEmpty else { return }
     for store in stores {
-      let recovers = opened.contains { $0 === store }
       store.onOrder = { order, upload in
         guard order.kind == .resend else { return }
         Self.deliver(upload, on: homes())
@@ -31,7 +30,7 @@ enum DeliveryRecovery {
       for upload in store.uploads {
         switch upload.status.phase {
         case .complete: Self.deliver(upload, on: now)
-        case .sent where recovers && !upload.isLent:
+        case .sent where foundSent.contains(upload.id):
           let home = Self.home(of: upload, among: now)
           home.loop.run { Self.recover(upload, on: home.uploads()) }
         case .open, .forwarding, .sent, .answered, .unknown, .invalid, .removed: break

@@ -100,6 +100,24 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("a delivery that was begun for a client before this is not judged, although its upload is sent")
+  func begunBefore() throws {
+    let folder = try TemporaryFolder()
+    let id = try leave(.complete, in: folder)
+    let gate = Gate()
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .read(5), .wait(gate), .send(created), .readToEnd])
+    let pawl = try TestServer(origin, in: folder)
+    pawl.waitUntil("it is sent") { upload(id, of: pawl)?.status.phase == .sent }
+    let spools = pawl.server.parts.withLock { $0.spools }
+    #expect(spools.foundSent == [])
+    pawl.server.beginDeliveries(stores: spools.stores, foundSent: spools.foundSent)
+    pawl.settle()
+    #expect(upload(id, of: pawl)?.status.phase == .sent)
+    gate.open()
+    pawl.waitUntil("it is answered") { upload(id, of: pawl)?.status.phase == .answered }
+    #expect(pawl.stop() == [])
+  }
+
   @Test("a delivery that runs is waited for when the server drains")
   func drains() throws {
     let folder = try TemporaryFolder()

@@ -142,6 +142,10 @@ static inline int pawl_give_up_privileges(void) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
+/// Makes a copy of the process, of its calling thread alone: only for a process that has no others yet. Swift does not import fork(2).
+static inline pid_t pawl_fork(void) { return fork(); }
+/// Sets the signal that the process gets when its parent ends; 0: none.
+static inline int pawl_parent_end_signal(int number) { return prctl(PR_SET_PDEATHSIG, (unsigned long)number, 0, 0, 0); }
 /// Starts a program with these descriptors as `first` and the numbers after it, and none but those and 0 to 2. All signals have their
 /// default effect again. Returns 0 or an error number.
 static inline int pawl_spawn(

@@ -104,11 +104,28 @@ struct Upgrade: ParsableCommand {
   var json = false
 
   private static let seconds = 120
+  /// How long, in milliseconds, the new server may take until it has the address of the admin interface.
+  private static let adminLimit = 5000
+  private static let adminPause = 20
 
   func run() throws {
     try exiting { () throws(RunFailure) in
       let answer = try server.need("POST", "/v1/upgrade", "{}", seconds: Self.seconds)
+      try awaitSuccessor()
       print(json ? answer.text : "upgraded\n", terminator: "")
+    }
+  }
+}
+
+extension Upgrade {
+  /// Waits until the new server can be asked, so that the next command finds it.
+  private func awaitSuccessor() throws(RunFailure) {
+    let client = try server.client()
+    for _ in 0..<Self.adminLimit / Self.adminPause {
+      do throws(AdminFailure) {
+        _ = try client.ask("GET", "/healthz")
+        return
+      } catch { usleep(UInt32(Self.adminPause) * 1000) }
     }
   }
 }
@@ -118,7 +135,9 @@ struct LogLevelCommand: ParsableCommand {
     commandName: "log-level", abstract: "Show or change the log level of the running server.",
     discussion: "A change lasts until the next reload or restart, or for the time of --for.")
   @OptionGroup var server: ServerSelection
-  @Argument(help: "debug, info, notice, warning or error; without it, the level is shown.")
+  @Argument(
+    help: "debug, info, notice, warning or error; without it, the level is shown.",
+    completion: .list(ProcessSettings.LogLevel.allCases.map(\.rawValue)))
   var level: String?
   @Option(name: .customLong("for"), help: ArgumentHelp("Go back after this time: 30s, 10m, 2h.", valueName: "time"))
   var time: String?

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PawlConfig
+import PawlLoop
 
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,7 +13,8 @@ struct Serve: ParsableCommand {
         pawl serve --to http://127.0.0.1:9000 --listen 127.0.0.1:8080 --state /tmp/pawl
       """)
 
-  @Option(name: [.short, .long], help: ArgumentHelp("Serve as this file says.", valueName: "file"))
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("Serve as this file says.", valueName: "file"), completion: .file())
   var config: String?
 
   @Option(help: ArgumentHelp("Serve without a file, in front of the application at this URL.", valueName: "url"))
@@ -25,7 +27,8 @@ struct Serve: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --to: keep the cache here (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"))
+      "With --to: keep the cache here (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"),
+    completion: .directory)
   var state: String?
 
   func validate() throws {
@@ -39,6 +42,7 @@ struct Serve: ParsableCommand {
   }
 
   func run() throws {
+    Predecessor.stepAside()
     let source: ConfigurationSource =
       if let config {
         .file(path: config)

@@ -3,18 +3,14 @@ import PawlBase
 
 /// A new pawl that an older one has started to take over from it, as the older one sees it; and the words that both say over a
 /// socket: the new one `prepared` when only the stores are missing, the old one `yours` when it has let go of them, the new one
-/// `serving` at the end.
+/// `serving` and its process at the end.
 ///
 /// An old process that can lend deliveries says so in the environment of the new one, with the versions of the messages about them
 /// (``lendingVersions``). A new process that knows one of these says `prepared borrowing=1` instead of `prepared`. Then the list of
 /// what is lent follows `yours`, and the socket stays open for messages after `serving` (``ProcessLine``). Between two versions of
 /// pawl that do not agree nothing is lent.
 package final class Successor: Sendable {
-  package enum Word: String, Sendable {
-    case prepared
-    case preparedToBorrow = "prepared borrowing=1"
-    case yours, serving
-  }
+  package enum Word: String, Sendable { case prepared, yours, serving }
 
   /// Why there is no answer.
   package enum Silence: Error, Hashable, Sendable { case ended, late }
@@ -30,10 +26,13 @@ package final class Successor: Sendable {
   static let lendingVersions = "PAWL_HANDED_LENDING"
   /// The version of those messages in this program.
   static let lendingVersion = "1"
+  /// What a new process that can borrow says behind `prepared`.
+  fileprivate static let canBorrow = "borrowing=\(lendingVersion)"
+  /// The variable with the process between the old and the new one (``Predecessor/stepAside()``).
+  static let between = "PAWL_HANDED_PARENT"
   /// Variables that were meant for the old process.
   private static let notPassed = [
-    "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", socketNames, lineNumber,
-    lendingVersions,
+    "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", socketNames, lineNumber, lendingVersions, between,
   ]
 
   private init(pid: pid_t, line: SocketLine) { (self.pid, self.line) = (pid, line) }
@@ -86,13 +85,21 @@ package final class Successor: Sendable {
     return all.filter { entry in !notPassed.contains { entry.hasPrefix("\($0)=") } }
   }
 
-  /// Waits for a word. Blocking.
-  package func await(_ word: Word, within limit: Duration) throws(Silence) { _ = try line.await([word], within: limit) }
-
   /// Waits until only the stores are missing. Blocking.
   /// - Returns: whether the new process can borrow deliveries.
   package func awaitPrepared(within limit: Duration) throws(Silence) -> Bool {
-    try line.await([.prepared, .preparedToBorrow], within: limit) == .preparedToBorrow
+    try line.await(.prepared, within: limit) == Self.canBorrow
+  }
+
+  /// Waits until the new process serves. Blocking.
+  /// - Returns: the process that serves. It is a child of this one only if it has not stepped aside.
+  package func awaitServing(within limit: Duration) throws(Silence) -> pid_t {
+    guard let named = try line.await(.serving, within: limit).flatMap(pid_t.init), named > 1, named != pid else {
+      return pid
+    }
+    // The process between has ended.
+    _ = wait()
+    return named
   }
 
   package func say(_ word: Word) { line.say(word) }
@@ -112,10 +119,15 @@ package final class Successor: Sendable {
   /// - Returns: how it ended, in words.
   package func end() -> String {
     kill(pid, SIGKILL)
-    var status: CInt = 0
-    while waitpid(pid, &status, 0) < 0, pawl_errno() == EINTR {}
+    let status = wait()
     if status & 0x7f == 0 { return "exit status \(status >> 8 & 0xff)" }
     return "signal \(status & 0x7f)"
+  }
+
+  private func wait() -> CInt {
+    var status: CInt = 0
+    while waitpid(pid, &status, 0) < 0, pawl_errno() == EINTR {}
+    return status
   }
 }
 
@@ -128,12 +140,35 @@ package final class Predecessor: Sendable {
   /// Whether the old process can send messages of this program's version.
   private let canLend: Bool
 
+  /// The process between the old one and this one; `nil`: the old one is the parent.
+  private let between: pid_t?
+
   /// - Parameters:
   ///   - descriptor: the socket to the old process.
   ///   - versions: the versions of the messages that the old process can send, with a space between them.
-  init(_ descriptor: CInt, versions: String) {
+  init(_ descriptor: CInt, versions: String, between: pid_t? = nil) {
     line = SocketLine(descriptor)
     canLend = versions.split(separator: " ").contains { $0 == Successor.lendingVersion }
+    self.between = between
+  }
+
+  /// Forks if an older pawl has started this process, and returns in the child. The parent stays between the two: it ends as its
+  /// child does, which ends with it, until the child serves and leaves it (``saysServing()``). Then the child belongs to process 1, or to
+  /// the service manager: systemd waits for the end of a main process, and notices it, only if it is a child of its own. Called before
+  /// there are other threads.
+  package static func stepAside() {
+    guard getenv(Successor.lineNumber) != nil, getenv(Successor.between) == nil else { return }
+    let parent = getpid()
+    let child = pawl_fork()
+    if child > 0 {
+      var status: CInt = 0
+      while waitpid(child, &status, 0) < 0, pawl_errno() == EINTR {}
+      if status & 0x7f != 0 { kill(parent, status & 0x7f) }
+      _exit(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f))
+    }
+    guard child == 0 else { return }  // Without it everything works, except that systemd does not notice the end.
+    if pawl_parent_end_signal(SIGKILL) != 0 || getppid() != parent { _exit(1) }
+    setenv(Successor.between, "\(parent)", 1)
   }
 
   /// `nil`: this process was started by itself.
@@ -141,12 +176,16 @@ package final class Predecessor: Sendable {
     defer {
       unsetenv(Successor.lineNumber)
       unsetenv(Successor.lendingVersions)
+      unsetenv(Successor.between)
     }
     guard let value = getenv(Successor.lineNumber), let number = CInt(String(cString: value)), number > 2 else {
       return nil
     }
     _ = pawl_fcntl(number, F_SETFD, FD_CLOEXEC)
-    return Predecessor(number, versions: getenv(Successor.lendingVersions).map { String(cString: $0) } ?? "")
+    let between = getenv(Successor.between).flatMap { pid_t(String(cString: $0)) }
+    return Predecessor(
+      number, versions: getenv(Successor.lendingVersions).map { String(cString: $0) } ?? "",
+      between: between == getppid() ? between : nil)
   }
 
   /// Says that only the stores are missing, and waits until the old process has let go of them, or has ended: then the kernel has
@@ -154,12 +193,20 @@ package final class Predecessor: Sendable {
   /// - Returns: the list of what the old process has lent; `nil`: it lends nothing, or has ended.
   /// - Throws: ``LoopError`` if the list is too long. The stores must not be opened then, because the old process uses parts of them.
   package func awaitStores() throws(LoopError) -> [UInt8]? {
-    line.say(canLend ? .preparedToBorrow : .prepared)
-    do throws(Successor.Silence) { _ = try line.await([.yours], within: .seconds(3600)) } catch { return nil }
+    line.say(.prepared, canLend ? Successor.canBorrow : nil)
+    do throws(Successor.Silence) { _ = try line.await(.yours, within: .seconds(3600)) } catch { return nil }
     return canLend ? try line.receive(atMost: Self.largestList) : nil
   }
 
-  package func saysServing() { line.say(.serving) }
+  /// Leaves the process between, and says that this one serves. Blocking, for as long as the kernel takes to end a process.
+  package func saysServing() {
+    if let between, pawl_parent_end_signal(0) == 0 {
+      kill(between, SIGKILL)
+      // The old process names this one to the service manager, which looks whose child it is.
+      while getppid() == between { usleep(200) }
+    }
+    line.say(.serving, "\(getpid())")
+  }
 
   /// Returns the descriptor of the socket for a ``ProcessLine``, which closes it; `nil`: the old process sends no messages, or the
   /// descriptor was taken before. No more words can be said.
@@ -182,7 +229,9 @@ private final class SocketLine: Sendable {
     }
   }
 
-  func say(_ word: Successor.Word) { write(Array("\(word.rawValue)\n".utf8)) }
+  func say(_ word: Successor.Word, _ value: String? = nil) {
+    write(Array("\(word.rawValue)\(value.map { " \($0)" } ?? "")\n".utf8))
+  }
 
   /// Sends bytes after their number.
   func give(_ bytes: [UInt8]) { write(ProcessLine.header(bytes.count) + bytes) }
@@ -216,8 +265,8 @@ private final class SocketLine: Sendable {
   }
 
   /// Words are read byte by byte: they are few, and what follows them is not for this function.
-  /// - Returns: the word that came. Another word ends the wait like the end of the peer.
-  func await(_ words: [Successor.Word], within limit: Duration) throws(Successor.Silence) -> Successor.Word {
+  /// - Returns: the value behind the word, if it has one. Another word ends the wait like the end of the peer.
+  func await(_ word: Successor.Word, within limit: Duration) throws(Successor.Silence) -> String? {
     let clock = SystemClock()
     let end = clock.now().advanced(by: limit)
     var text = ""
@@ -232,8 +281,9 @@ private final class SocketLine: Sendable {
       if count < 0, pawl_errno() == EINTR { continue }
       guard count == 1, text.utf8.count < 32 else { throw .ended }
       if byte == UInt8(ascii: "\n") {
-        guard let word = words.first(where: { $0.rawValue == text }) else { throw .ended }
-        return word
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.first.map(String.init) == word.rawValue else { throw .ended }
+        return parts.count > 1 ? String(parts[1]) : nil
       }
       text.unicodeScalars.append(Unicode.Scalar(byte))
     }

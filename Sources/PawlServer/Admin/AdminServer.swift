@@ -17,7 +17,7 @@ final class AdminServer: Sendable {
   /// The error of a socket path that the kernel has no room for.
   static let tooLong = ENAMETOOLONG
   /// How often an address that is in use by the process before this one is tried again.
-  static let retryPause = Duration.seconds(1)
+  static let retryPause = Duration.milliseconds(100)
 
   private let loop: EventLoop
   private let thread: LoopThread

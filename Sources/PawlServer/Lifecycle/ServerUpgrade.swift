@@ -54,9 +54,9 @@ struct ServerUpgrade {
     let lent = server.handOver(lendingTo: lender)
     if canBorrow { successor.sayYours(lending: LentMessage.serialize(list: lent)) } else { successor.say(.yours) }
     do throws(Successor.Silence) {
-      try successor.await(.serving, within: Self.serveTime)
+      let pid = try successor.awaitServing(within: Self.serveTime)
       if let lender, let line = successor.takeLine() { server.lend(lender, over: line, on: loop) }
-      return .serves(successor.pid, gap: clock.now() - began)
+      return .serves(pid, gap: clock.now() - began)
     } catch {
       let why = "\(Self.told(error)) before it served (\(successor.end()))"
       do throws(ServerError) { try server.takeBack(lent, from: lender) } catch {

@@ -26,13 +26,13 @@ import Testing
       echo one >&3; echo two >&4; echo prepared >&5; read -u 5 word; echo serving >&5; exec sleep 60
       """
     let successor = try shell(script, sockets: [("a", pairs[0].0), ("b c", pairs[1].0)])
-    try successor.await(.prepared, within: .seconds(30))
+    _ = try successor.awaitPrepared(within: .seconds(30))
     for (pair, text) in zip(pairs, ["one\n", "two\n"]) {
       var bytes = [UInt8](repeating: 0, count: 4)
       #expect(read(pair.1, &bytes, 4) == 4 && String(decoding: bytes, as: UTF8.self) == text)
     }
     successor.say(.yours)
-    try successor.await(.serving, within: .seconds(30))
+    _ = try successor.awaitServing(within: .seconds(30))
     #expect(text(folder.path + "/names") == "a\nb c\n" && text(folder.path + "/line") == "5\n")
     #expect(text(folder.path + "/open") == "0 1 2 3 4 5 ")
     #expect(other > 5)
@@ -108,7 +108,7 @@ import Testing
     let successor = try shell(script)
     #expect(try successor.awaitPrepared(within: .seconds(30)) == canBorrow)
     successor.sayYours(lending: [1, 2, 3])
-    try successor.await(.serving, within: .seconds(30))
+    _ = try successor.awaitServing(within: .seconds(30))
     #expect(text(folder.path + "/versions") == "1\n")
     #expect(Array(text(folder.path + "/list").utf8) == [0, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3])
     let line = OwnedDescriptor(adopting: try #require(successor.takeLine()))
@@ -118,15 +118,28 @@ import Testing
     #expect(read(line.raw, &bytes, 5) == 0)
   }
 
+  @Test("that has stepped aside names the process that serves; the one between is gone then")
+  func stepsAside() throws {
+    let successor = try shell("sleep 60 <&- & echo serving $! >&3; kill -9 $$")
+    let serving = try successor.awaitServing(within: .seconds(30))
+    #expect(serving != successor.pid && kill(serving, 0) == 0)
+    var status: CInt = 0
+    #expect(waitpid(successor.pid, &status, 0) == -1 && pawl_errno() == ECHILD)
+    #expect(kill(serving, SIGKILL) == 0)
+    let direct = try shell("echo serving >&3; exec sleep 60")
+    #expect(try direct.awaitServing(within: .seconds(30)) == direct.pid)
+    _ = direct.end()
+  }
+
   @Test("that ends, is late or says something else is known by that")
   func fails() throws {
     let ended = try shell("exit 3")
-    #expect(throws: Successor.Silence.ended) { try ended.await(.prepared, within: .seconds(30)) }
+    #expect(throws: Successor.Silence.ended) { _ = try ended.awaitPrepared(within: .seconds(30)) }
     let late = try shell("exec sleep 60")
-    #expect(throws: Successor.Silence.late) { try late.await(.prepared, within: .milliseconds(50)) }
+    #expect(throws: Successor.Silence.late) { _ = try late.awaitPrepared(within: .milliseconds(50)) }
     #expect(late.end() == "signal 9")
     let odd = try shell("head -c 64 /dev/zero >&3; exec sleep 60")
-    #expect(throws: Successor.Silence.ended) { try odd.await(.prepared, within: .seconds(30)) }
+    #expect(throws: Successor.Silence.ended) { _ = try odd.awaitPrepared(within: .seconds(30)) }
     _ = odd.end()
     _ = ended.end()
     #expect(throws: LoopError.self) { try Successor.start("/no/such/program", ["x"], sockets: []) }

@@ -17,6 +17,7 @@ package enum ServerSignals {
     reload: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>,
     ready: (String) -> Void
   ) throws(ServerError) {
+    reapIfFirst()
     let main: EventLoop
     do { main = try EventLoop(index: -1) } catch { throw .system("\(error)") }
     // These are watched from the first moment, because the kernel would end a process that does not watch them. They are answered once
@@ -67,6 +68,12 @@ package enum ServerSignals {
       guard let list = LentMessage.list(bytes) else { throw .system(call: "list of deliveries", code: EPROTO) }
       return list
     } catch { throw .system("the process before this one: \(error)") }
+  }
+
+  /// As process 1 of a container, pawl is the parent of processes whose own parent has ended, such as those of a health check that took
+  /// too long. The kernel removes them when they end.
+  private static func reapIfFirst() {
+    if getpid() == 1 { _ = pawl_ignore_signal(SIGCHLD) }
   }
 
   private static func watch(

@@ -4,6 +4,7 @@ import os
 import pwd
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -11,7 +12,7 @@ from harness.checks import Skip, check, same, timely, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
-from harness.process import Pawl, StartFailure, free_port, wait_for
+from harness.process import Pawl, StartFailure, free_port, run_pawl, wait_for
 from harness.uploads import Dialect, Upload, append, status, stored, whole
 
 FRESH = (("Cache-Control", "max-age=600"),)
@@ -446,6 +447,33 @@ def becomes_user(bench):
         raise AssertionError("started as an unknown user")
     except StartFailure as failure:
         true('there is no user "no-such-user" on this system' in str(failure), f"said {failure}")
+
+
+@check(
+    "as process 1 of a container it is not upgraded, orphans leave no zombie, SIGTERM ends it with status 0",
+    area="life",
+    over=("clear",),
+    why="no transport",
+)
+def first_process(bench):
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    origin = bench.origin()
+    origin.default = Resource(b"x")
+    pawl = bench.pawl(origin, prefix=["unshare", "--pid", "--fork", "--kill-child"])
+    children = lambda pid: [int(each) for each in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+    (first,) = children(pawl.pid)
+    inside = ["nsenter", "--target", str(first), "--pid"]
+    subprocess.run([*inside, "sh", "-c", "sleep 0.1 & kill -9 $$"], stdin=subprocess.DEVNULL)
+    wait_for(lambda: children(first) == [], 10, f"the end of an orphan (left: {children(first)})")
+    refused = "pawl is process 1 of a container, which ends with it: restart the container"
+    said = run_pawl("upgrade", "--config", str(pawl.file), folder=pawl.folder)
+    same((said[0], "".join(said[1:])), (1, f"pawl: {refused}\n"), "pawl upgrade")
+    os.kill(first, signal.SIGUSR2)
+    wait_for(lambda: pawl.log().count(f'upgrade-refused why="{refused}"') == 2, 10, "the refusals in the log")
+    same(get(pawl.address, "/x").status, 200, "after the refusals")
+    os.kill(first, signal.SIGTERM)
+    same(pawl.wait(10), 0, "exit code")
 
 
 @check("the event log says at the start where pawl listens, what will not work, which upstreams answer", area="life")

@@ -22,6 +22,7 @@ package struct MachineCheck {
   ) {
     self.configuration = configuration
     self.user = user ?? Self.configuredUser(configuration)
+    checkAccount()
     checkStores()
     checkLogs()
     checkAddresses()
@@ -49,6 +50,23 @@ package struct MachineCheck {
   ) {
     let place = configuration.place(of: key, value, in: label)
     issues.append(Issue(severity, at: place, section: label, key: key, message))
+  }
+
+  /// A user and a group that do not exist; and that only root can become another user.
+  private mutating func checkAccount() {
+    let process = configuration.process
+    guard process.user != nil || process.group != nil else { return }
+    let key = process.user == nil ? "group" : "user"
+    do throws(Account.Failure) {
+      let account = try Account(user: process.user, group: process.group)
+      if !account.isCurrent, geteuid() != 0 {
+        // The service manager may start pawl as root, or as that user.
+        report("pawl", key, severity: .warning, why: "\(Account.Failure.notRoot(account.name)); checked for this user")
+      }
+    } catch {
+      if case .noGroup = error { return report("pawl", "group", why: error.description) }
+      report("pawl", key, why: error.description)
+    }
   }
 
   // MARK: Directories

@@ -146,6 +146,21 @@ import Testing
       ])
   }
 
+  @Test("a user and a group that do not exist are errors")
+  func accounts() throws {
+    let folder = try TemporaryFolder()
+    #expect(
+      said(try check(configuration(in: folder, pawl: "user = no-such-user"))) == [
+        "pawl.ini:4: [pawl] user: there is no user \"no-such-user\" on this system"
+      ])
+    #expect(
+      said(try check(configuration(in: folder, pawl: "group = no-such-group"))) == [
+        "pawl.ini:4: [pawl] group: there is no group \"no-such-group\" on this system"
+      ])
+    let own = try Account(user: nil, group: nil).name
+    #expect(said(try check(configuration(in: folder, pawl: "user = \(own)"))) == [])
+  }
+
   @Test("a key that every user can read is a warning; one that pawl's user cannot read is an error")
   func keys() throws {
     let folder = try TemporaryFolder()

@@ -36,7 +36,9 @@ struct LoadOptions: ParsableArguments {
   @Flag(help: "Do not verify the server's certificate.")
   var insecure = false
 
-  @Option(help: ArgumentHelp("PEM file of the authorities to trust instead of the system's.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("PEM file of the authorities to trust instead of the system's.", valueName: "file"),
+    completion: .file())
   var ca: String?
 
   @Option(help: ArgumentHelp("Lowest version of TLS: 1.2 or 1.3.", valueName: "version"))
@@ -49,7 +51,9 @@ struct LoadOptions: ParsableArguments {
     name: [.customShort("H"), .long], help: ArgumentHelp("A field for every request.", valueName: "'name: value'"))
   var header: [String] = []
 
-  @Option(help: ArgumentHelp("Compare what is received with this file; `upload` sends it.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Compare what is received with this file; `upload` sends it.", valueName: "file"),
+    completion: .file())
   var file: String?
 
   @Option(

@@ -9,10 +9,10 @@ struct Report: ParsableCommand {
       to the first of them. Without --html, prints their tables. Exit status 1 when a file cannot be read or is no result.
       """)
 
-  @Argument(help: ArgumentHelp("Results, the one to compare with first.", valueName: "json"))
+  @Argument(help: ArgumentHelp("Results, the one to compare with first.", valueName: "json"), completion: .file())
   var results: [String]
 
-  @Option(help: ArgumentHelp("The page to write; \"-\" is standard output.", valueName: "file"))
+  @Option(help: ArgumentHelp("The page to write; \"-\" is standard output.", valueName: "file"), completion: .file())
   var html: String?
 
   func run() throws {

@@ -13,10 +13,13 @@ struct ReportOptions: ParsableArguments {
       "What the server is called in the report; by default the URL's host and port.", valueName: "name"))
   var label: String?
 
-  @Option(help: ArgumentHelp("Write the result as JSON; \"-\" is standard output.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the result as JSON; \"-\" is standard output.", valueName: "file"), completion: .file())
   var json: String?
 
-  @Option(help: ArgumentHelp("Write the result as a page with plots; \"-\" is standard output.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the result as a page with plots; \"-\" is standard output.", valueName: "file"),
+    completion: .file())
   var html: String?
 
   @Flag(name: [.short, .long], help: "Show no progress.")

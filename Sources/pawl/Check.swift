@@ -24,7 +24,7 @@ struct Check: ParsableCommand {
       69 if only this machine stands in the way.
       """)
 
-  @Option(name: [.short, .long], help: ArgumentHelp("The file to check.", valueName: "file"))
+  @Option(name: [.short, .long], help: ArgumentHelp("The file to check.", valueName: "file"), completion: .file())
   var config: String
 
   @Flag(help: "Check only the file, certificates and keys, and try nothing of this machine.")
@@ -63,7 +63,7 @@ struct Config: ParsableCommand {
       the built-in default. A route shows what it inherits from its site.
       """)
 
-  @Option(name: [.short, .long], help: ArgumentHelp("The file to read.", valueName: "file"))
+  @Option(name: [.short, .long], help: ArgumentHelp("The file to read.", valueName: "file"), completion: .file())
   var config: String
 
   func run() throws {

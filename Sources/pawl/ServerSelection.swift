@@ -10,12 +10,14 @@ struct ServerSelection: ParsableArguments {
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("The server of this configuration (default \(usualFile), if it is there).", valueName: "file"))
+    help: ArgumentHelp("The server of this configuration (default \(usualFile), if it is there).", valueName: "file"),
+    completion: .file())
   var config: String?
 
   @Option(
     help: ArgumentHelp(
-      "The server of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"))
+      "The server of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"),
+    completion: .directory)
   var state: String?
 
   func validate() throws {

@@ -101,12 +101,14 @@ struct SpoolSelection: ParsableArguments {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "The spools of this configuration (default \(ServerSelection.usualFile), if it is there).", valueName: "file"))
+      "The spools of this configuration (default \(ServerSelection.usualFile), if it is there).", valueName: "file"),
+    completion: .file())
   var config: String?
 
   @Option(
     help: ArgumentHelp(
-      "The spool of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"))
+      "The spool of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"),
+    completion: .directory)
   var state: String?
 
   func validate() throws {

@@ -63,7 +63,9 @@ def sections(text):
         if match := re.fullmatch(r"(#?)\[([^]]*)\]", line):
             current = None if match[1] else found.setdefault(match[2], {})
         elif current is not None and (match := re.fullmatch(r"#?([a-z0-9-]+) =(?: (.*?))?(?: +# .*)?", line)):
-            current[match[1]] = match[2]
+            # A list has a line for each value.
+            before = current.get(match[1])
+            current[match[1]] = f"{before}, {match[2]}" if before and match[2] else match[2]
     return found
 
 
@@ -126,15 +128,67 @@ def manual_pages(built):
         assert re.search(rf"^ +{key}\b", pages["pawl.ini.5"], re.M), key
 
 
+# What each shell does with a line: (line, words that it offers, or what becomes of the line if it is only one).
+COMPLETED = {
+    "pawl": [
+        ("pawl re", {"reload"}),
+        ("pawl uploads re", {"resend"}),
+        ("pawl status --", {"--config", "--state", "--json", "--version", "--help"}),
+        ("pawl check --config ./only", {"only.ini"}),
+        ("pawl log-level war", {"warning"}),
+    ],
+    "pawl-bench": [("pawl-bench res", {"resume"}), ("pawl-bench hit --html ./only", {"only.ini"})],
+}
+# A line is completed as bash does it for TAB.
+IN_BASH = """
+source "$1"; shift
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+spec=($(complete -p "$1")); "${spec[@]: -2:1}" "$1" "${@: -1}" "${@: -2:1}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+# In zsh only the line editor completes: it runs in a terminal of its own. The key offers all that fits, one a line.
+IN_ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1= PS2= fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; zle -C offered complete-word offer
+compadd() { local -a found; builtin compadd -O found "$@"; print -rl -- "${(@)found}" >>offers; builtin compadd "$@"; }
+offer() { _main_complete; }
+bindkey "^I" offered; print ready >begun'
+while [[ ! -e begun ]]; do sleep 0.05; done
+zpty -w -n shell "$1"$'\t'
+zpty -w shell $'\\C-u print done >ended'
+for try in {1..200}; do [[ -e ended ]] && break; zpty -r -t shell >/dev/null; sleep 0.05; done
+zpty -d shell
+cat offers
+"""
+
+
+def offered(shell, program, script, line, folder):
+    """The words that a shell offers at the end of a line."""
+    if shell == "bash":
+        return run("bash", "-c", IN_BASH, "bash", script, *line.split(), cwd=folder).split()
+    if shell == "fish":
+        command = f"source {script}; complete --do-complete '{line}'"
+        return [word.split("\t")[0] for word in run("fish", "--no-config", "-c", command, cwd=folder).splitlines()]
+    return run("zsh", "-f", "-c", IN_ZSH, "zsh", line, cwd=folder).split()
+
+
 def completions(built):
-    """completions are scripts that bash, zsh and fish can read"""
+    """bash, zsh and fish complete commands, options, values and files"""
     for shell in ("bash", "zsh", "fish"):
         if not shutil.which(shell):
+            print(f"         ({shell} is not there)")
             continue
-        for program in (built.pawl, built.bench):
-            script = run(program, "--generate-completion-script", shell)
-            done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
-            assert done.returncode == 0 and not done.stderr, f"{shell}: {done.stderr}"
+        for program, path in (("pawl", built.pawl), ("pawl-bench", built.bench)):
+            text = run(path, "--generate-completion-script", shell)
+            for line, wanted in COMPLETED[program]:
+                with tempfile.TemporaryDirectory(dir=built.work) as folder:
+                    script = Path(folder) / f"_{program}"
+                    script.write_text(text)
+                    (Path(folder) / "only.ini").touch()
+                    # zsh leaves out what the line has of a path already.
+                    words = {word.removeprefix("./") for word in offered(shell, program, script, line, folder)}
+                    assert words == wanted, f"{shell}: {line!r}: {sorted(words)}"
 
 
 def licences(built):
@@ -191,7 +245,7 @@ def archive(built):
         assert "ExecStart=/usr/local/bin/pawl serve" in (top / "lib/systemd/system/pawl.service").read_text()
         assert run(top / "bin/pawl", "version").startswith("pawl ")
         for ini in ("pawl.ini", "pawl.ini.full"):
-            run(top / "bin/pawl", "check", "--config", top / "share/pawl" / ini)
+            run(top / "bin/pawl", "check", "--offline", "--config", top / "share/pawl" / ini)
 
 
 TEXTS = [commented_file, uncommented_file, manual_pages, completions, licences, exposure]

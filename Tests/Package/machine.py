@@ -113,7 +113,7 @@ class Machine:
 
     def try_run(self, *words):
         environment = {
-            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "LC_ALL": "C.UTF-8",
             "DEBIAN_FRONTEND": "noninteractive",
             "HOME": "/root",

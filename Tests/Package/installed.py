@@ -311,6 +311,32 @@ def restarts(on):
     assert b"hit" in again[1].split(b"\r\n\r\n")[0], again[1][:500]
 
 
+def reaches(on):
+    """ports below 1024, sockets in /run/pawl, and a cache elsewhere once that is allowed as Deploy/README.md says"""
+    before = on.run("cat", INI)
+    text = (TOP / "Deploy/README.md").read_text()
+    makes, allows = re.search(r"another disk .*?```sh\n(.*?)```.*?```ini\n(.*?)```", text, re.S).groups()
+    on.run("sh", "-ec", makes)
+    addresses = "address = 127.0.0.1:8080\naddress = 127.0.0.1:81\naddress = unix:/run/pawl/web.sock"
+    on.write(before.replace("address = 127.0.0.1:8080", addresses).replace("/var/cache/pawl", "/srv/pawl"))
+    assert on.machine.try_run("systemctl", "restart", "pawl").returncode != 0
+    assert "Read-only file system" in on.machine.journal()
+    folder = "/etc/systemd/system/pawl.service.d"
+    on.run("mkdir", folder)
+    on.write(allows, f"{folder}/override.conf")
+    on.run("systemctl", "daemon-reload")
+    on.run("systemctl", "restart", "pawl")
+    on.wait_active()
+    socket = f"/proc/{on.machine.first}/root/run/pawl/web.sock"
+    for words in ((URL,), ("http://127.0.0.1:81",), ("--unix-socket", socket, "http://localhost")):
+        assert on.machine.fetch(*words[:-1], f"{words[-1]}/bytes/1000/elsewhere")[0] == 200
+    on.write(before)
+    on.run("rm", "-r", folder, "/srv/pawl")
+    on.run("systemctl", "daemon-reload")
+    on.run("systemctl", "restart", "pawl")
+    on.wait_active()
+
+
 def rolls_back(on):
     """back to the version before, and forth again: what is stored stays, and the configuration"""
     for kind, options in (("before", ["--allow-downgrades"]), ("release", [])):
@@ -394,6 +420,6 @@ def unpacks(on):
 
 
 CHECKS = [
-    installs, serves, reloads, rotates, upgrades, restarts, hands_over, is_watched, is_activated, rolls_back,
-    keeps_uploads, purges, unpacks,
+    installs, serves, reloads, rotates, upgrades, restarts, hands_over, is_watched, is_activated, reaches,
+    rolls_back, keeps_uploads, purges, unpacks,
 ]  # fmt: skip

@@ -25,12 +25,13 @@ class Crowd:
     clients ask for the rest, with If-Range.
     """
 
+    COUNTED = ("downloads", "broken", "uploads", "ended early", "refused", "connections")
+    COUNTED += ("sent", "sent again", "sent elsewhere")
+
     def __init__(self, scenario, origin, addresses, downloads, uploads):
         self.scenario, self.origin, self.addresses = scenario, origin, addresses
         self.lock, self.over, self.threads = threading.Lock(), threading.Event(), []
-        self.counts = dict.fromkeys(
-            ("downloads", "broken", "uploads", "ended early", "refused", "connections", "sent", "sent again", "sent elsewhere"), 0
-        )
+        self.counts = dict.fromkeys(self.COUNTED, 0)
         self.sizes = (downloads, uploads)
         self.contents = {}
         origin.default = self.answer

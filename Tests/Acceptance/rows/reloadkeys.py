@@ -174,9 +174,7 @@ def config(pawl):
 
 
 def outcomes(pawl):
-    text = pawl.log() + (
-        (pawl.folder / "events.log").read_text() if (pawl.folder / "events.log").exists() else ""
-    )
+    text = pawl.log() + ((pawl.folder / "events.log").read_text() if (pawl.folder / "events.log").exists() else "")
     # Two files while `log` is tried; the lines begin with the time.
     return sorted(line for line in text.splitlines() if re.search(r" (reloaded|reload-partial|reload-failed)\b", line))
 
@@ -215,4 +213,3 @@ def change(scenario, pawl, sections, label, key, value):
     back = reload(pawl, ini(sections))
     scenario.require("reload-failed" not in "\n".join(back), f"{name}: back: {back}")
     return outcome
-

@@ -265,7 +265,10 @@ def moved(bench):
     command(pawl, "status")
 
 
-@check("over TLS a client certificate stands for the token; a stranger's certificate and none get probes alone", area="admin")
+@check(
+    "over TLS a client certificate stands for the token; a stranger's certificate and none get probes alone",
+    area="admin",
+)
 def over_tls(bench):
     ours, others = authority("admin-clients"), authority("admin-strangers")
     server = certificates.server()
@@ -322,7 +325,8 @@ def checked(bench):
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         pawl = bench.pawl(bench.origin(), start=False, extra={"admin": {"listen": address, "token": TOKEN}})
-        done = subprocess.run([binary(), "check", "--config", str(pawl.file)], capture_output=True, text=True, timeout=20)
+        command = [binary(), "check", "--config", str(pawl.file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
     same(done.returncode, 69, "the exit status")
     true(f"[admin] listen: {address}" in done.stdout + done.stderr, done.stdout + done.stderr)
 

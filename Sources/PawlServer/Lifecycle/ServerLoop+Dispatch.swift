@@ -111,7 +111,6 @@ extension ServerLoop: RequestDispatch {
       request.hidesUploadFields = true
       return spooled(request, channel)
     case .creation(let creation, let dialect):
-      if services.isHandingOver { return makeLateUpload(creation, dialect, request, channel) }
       return UploadExchange(.creation(creation), dialect, request, channel: channel, deliveries: uploads)
     case .resource(let token, let command, let dialect):
       return UploadExchange(.resource(token, command), dialect, request, channel: channel, deliveries: uploads)
@@ -119,18 +118,6 @@ extension ServerLoop: RequestDispatch {
       return UploadExchange(.refused(refusal, token), dialect, request, channel: channel, deliveries: uploads)
     case .discovery: return OptionsExchange(request, channel: channel)
     }
-  }
-
-  /// Answers a creation that came over a connection which was accepted before the hand-over; the new process has the spool. If the
-  /// request completes the upload, its content goes straight on to the origin (`nil`). Otherwise the client comes again.
-  private func makeLateUpload(
-    _ creation: UploadCreation, _ dialect: UploadProtocol, _ request: IncomingRequest, _ channel: any ResponseChannel
-  ) -> (any Exchange)? {
-    guard creation.completes else {
-      return UploadExchange(.refused(.ending, nil), dialect, request, channel: channel, deliveries: uploads)
-    }
-    request.hidesUploadFields = true
-    return nil
   }
 
   /// Whether the request appends content to an existing upload.

@@ -56,11 +56,19 @@ extension UploadExchange {
     if let trailers, request.head.framing != .none { forward.requestBodyEnded(trailers) }
   }
 
+  /// Answers a creation that comes when a new process takes over the spool. If the request completes the upload, its content goes
+  /// straight on to the application, as that of an ordinary request. Otherwise the client comes again.
+  private func late(_ creation: UploadCreation) {
+    guard creation.completes else { return refuse(.ending) }
+    request.hidesUploadFields = true
+    passOn()
+  }
+
   // MARK: - Making it
 
   private func make(_ creation: UploadCreation, _ allowed: Fields) {
     guard let uploads else { return refuse(.notFound) }
-    guard !loop.isHandingOver else { return refuse(.ending) }
+    guard !loop.isHandingOver else { return late(creation) }
     sizeLimit = limits.maxSize
     let known = creation.length ?? (creation.hasContent ? creation.contentLength : nil)
     if let sizeLimit, let known, known > sizeLimit { return refuse(.tooLarge) }

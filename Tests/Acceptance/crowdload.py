@@ -28,11 +28,11 @@ class Crowd:
     COUNTED = ("downloads", "broken", "uploads", "ended early", "refused", "connections")
     COUNTED += ("sent", "sent again", "sent elsewhere")
 
-    def __init__(self, scenario, origin, addresses, downloads, uploads):
+    def __init__(self, scenario, origin, addresses, downloads, uploads, size=MIB):
         self.scenario, self.origin, self.addresses = scenario, origin, addresses
         self.lock, self.over, self.threads = threading.Lock(), threading.Event(), []
         self.counts = dict.fromkeys(self.COUNTED, 0)
-        self.sizes = (downloads, uploads)
+        self.sizes, self.size = (downloads, uploads), size
         self.contents = {}
         origin.default = self.answer
 
@@ -44,12 +44,14 @@ class Crowd:
             self.content(request.path),
             etag=f'"{request.path}"',
             fields=KEPT if kind == "kept" else NO_STORE,
+            # Without ranges a restart every few seconds would send each download back to its beginning for ever.
+            ranges=True,
             pace=MIB // 2,
         )
 
     def content(self, path):
         with self.lock:
-            return self.contents.setdefault(path, Content(path, MIB))
+            return self.contents.setdefault(path, Content(path, self.size))
 
     def count(self, **more):
         with self.lock:
@@ -85,7 +87,7 @@ class Crowd:
         path = f"/{'kept' if number % 2 else 'passed'}/{number}-{turn}"
         address = self.addresses[number // 2 % len(self.addresses)]
         content, body, tag = self.content(path), bytearray(), None
-        for _ in range(20):
+        for _ in range(60):
             fields = (("Range", f"bytes={len(body)}-"), ("If-Range", tag)) if body and tag else ()
             body = body if fields else bytearray()
             try:

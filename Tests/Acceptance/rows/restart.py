@@ -16,13 +16,13 @@ def run(scenario):
     pawl = activated(
         scenario.bench,
         origin,
-        pawl={"drain-timeout": "500ms", "log-level": "notice"},
+        pawl={"drain-timeout": "2s", "log-level": "notice"},
         site={"min-resumable": "0"},
         upstream={"max-connections": "500", "max-share-per-client": "100%"},
         extra={"spool:default": {"max-share-per-client": "100%"}},
     )
     pawl.start()
-    crowd = Crowd(scenario, origin, pawl.addresses, size, size)
+    crowd = Crowd(scenario, origin, pawl.addresses, size, size, 4 << 20)  # longer than a drain
     crowd.begin()
     took = []
     for _ in range(count):
@@ -33,11 +33,7 @@ def run(scenario):
         scenario.require(code == 0, f"pawl ended with {code}")
         pawl.start()
         took.append(round((time.monotonic() - begun) * 1000))
-        wait_for(
-            lambda before=before: all(crowd.counts[k] > before[k] for k in ("uploads", "downloads")),
-            30,
-            "transfers after the restart",
-        )
+        wait_for(lambda before=before: crowd.counts["uploads"] > before["uploads"], 30, "an upload after the restart")
     crowd.end()
     took.sort()
     scenario.figure("restarts", len(took), count, at_least=True)

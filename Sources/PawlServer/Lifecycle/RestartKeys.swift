@@ -1,7 +1,7 @@
 import PawlConfig
 
-/// The keys that pawl reads only when it starts, and how a reload finds that one of them has changed.
-enum RestartKeys {
+/// The keys that pawl reads only when it starts, or when it makes a listener; and how a reload finds that one of them has changed.
+struct RestartKeys {
   /// The keys, by kind of section. There are few: everything else takes effect by a reload.
   static let all: [String: Set<String>] = [
     // The number of event loops, and what can only be done by root, before pawl is another user.
@@ -10,18 +10,34 @@ enum RestartKeys {
     "listen": ["unix-mode"],
   ]
 
-  /// Returns a line for each change that takes effect only after a restart.
+  /// The texts that are in force, by section and key: of the start, or of the reload that added the section.
+  private var inForce: [String: [String: [String]]] = [:]
+
   /// - Parameter started: the configuration with which the server was started.
-  static func changed(from started: Configuration, to new: Configuration) -> [String] {
-    new.effective.flatMap { section -> [String] in
-      let kind = section.label.prefix { $0 != ":" }
-      guard let keys = all[String(kind)] else { return [] }
-      // A section that is new is used as it is.
-      guard let before = started.effective.first(where: { $0.label == section.label }) else { return [] }
-      return keys.sorted().filter { texts($0, section) != texts($0, before) }.map {
-        line(for: section.label, $0, in: new)
+  init(_ started: Configuration) { for section in started.effective { add(section) } }
+
+  /// Takes note of a configuration that a reload has put into use.
+  /// - Returns: a line for each change that takes effect only after a restart.
+  mutating func changed(to new: Configuration) -> [String] {
+    // A section that comes back is a new one.
+    let labels = Set(new.effective.map(\.label))
+    inForce = inForce.filter { labels.contains($0.key) }
+    var lines: [String] = []
+    for section in new.effective {
+      guard let before = inForce[section.label] else {
+        add(section)
+        continue
+      }
+      for key in before.keys.sorted() where Self.texts(key, section) != before[key] {
+        lines.append(Self.line(for: section.label, key, in: new))
       }
     }
+    return lines
+  }
+
+  private mutating func add(_ section: EffectiveSection) {
+    guard let keys = Self.all[String(section.label.prefix { $0 != ":" })] else { return }
+    inForce[section.label] = Dictionary(uniqueKeysWithValues: keys.map { ($0, Self.texts($0, section)) })
   }
 
   private static func line(for label: String, _ key: String, in configuration: Configuration) -> String {

@@ -28,7 +28,7 @@ extension Server {
     } catch {
       return ReloadOutcome(isApplied: false, mistakes: [ReloadRefusal.line(for: error, in: new)])
     }
-    return ReloadOutcome(isApplied: true, needsRestart: RestartKeys.changed(from: firstConfiguration, to: new))
+    return ReloadOutcome(isApplied: true, needsRestart: restartKeys.withLock { $0.changed(to: new) })
   }
 
   /// What a reload has made and does not use yet.

@@ -12,8 +12,7 @@ import PawlUpstream
 /// The running server: loops, stores, upstreams and logs. Started once, drained once. Shared by all threads.
 package final class Server: Sendable {
   private let configurationInUse: Locked<PawlConfig.Configuration>
-  /// The configuration with which the server was started.
-  let firstConfiguration: PawlConfig.Configuration
+  let restartKeys: Locked<RestartKeys>
   let services: SharedServices
   let admission: ConnectionAdmission
   let abandoned = AbandonedFillLimiter()
@@ -63,7 +62,7 @@ package final class Server: Sendable {
     _ configuration: PawlConfig.Configuration, events: EventLog, inherited: InheritedSockets = InheritedSockets(),
     clock: any LoopClock = SystemClock(), awaitStores: () throws(ServerError) -> Set<UploadID> = { [] }
   ) throws(ServerError) {
-    (firstConfiguration, configurationInUse) = (configuration, Locked(configuration))
+    (restartKeys, configurationInUse) = (Locked(RestartKeys(configuration)), Locked(configuration))
     logSettings = Locked(configuration.process)
     self.inherited = inherited
     BrokenPipe.ignoreSignal()

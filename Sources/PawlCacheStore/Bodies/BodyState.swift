@@ -75,7 +75,7 @@ struct BodyState {
 
   // Readers, waiters and fill
   var readers: [ObjectIdentifier: UInt64] = [:]
-  var waiters: [BodyWaiter] = []
+  var waiters: [ObjectIdentifier: BodyWaiter] = [:]
   var wakes: [LoopWake] = []
   /// The replies that wait for a check, by the offset of the segment that is being read.
   var checks: [UInt64: [LoopReply<CheckOutcome>]] = [:]
@@ -239,17 +239,40 @@ struct BodyState {
 
 /// A reader that waits until the state at its position changes.
 struct BodyWaiter {
-  let token: ObjectIdentifier
   let position: UInt64
   let loop: EventLoop
   let ready: LoopReply<Void>
 }
 
-/// The callbacks that are to run on one loop. The loop is not scheduled again before it has run them.
+/// The callbacks that are to run on one loop, the earliest first. The loop is not scheduled again before it has run them.
 struct LoopWake {
   let loop: EventLoop
-  var ready: [(token: ObjectIdentifier, callback: LoopReply<Void>)]
-  var isScheduled: Bool
+  private var ready: [ObjectIdentifier: LoopReply<Void>] = [:]
+  /// The tokens in their order, from `next`; those of cancelled waits are not in `ready` any more.
+  private var order: [ObjectIdentifier] = []
+  private var next = 0
+  var isScheduled = false
+
+  init(_ loop: EventLoop) { self.loop = loop }
+
+  var isEmpty: Bool { ready.isEmpty }
+
+  mutating func append(_ token: ObjectIdentifier, _ callback: LoopReply<Void>) {
+    ready[token] = callback
+    order.append(token)
+  }
+
+  mutating func cancel(_ token: ObjectIdentifier) -> LoopReply<Void>? { ready.removeValue(forKey: token) }
+
+  /// Takes the earliest callback; `nil`: there is none.
+  mutating func pop() -> LoopReply<Void>? {
+    while next < order.count {
+      defer { next += 1 }
+      if let callback = ready.removeValue(forKey: order[next]) { return callback }
+    }
+    (order, next) = ([], 0)
+    return nil
+  }
 }
 
 /// The reason why the readers of a body cannot get the rest of it.

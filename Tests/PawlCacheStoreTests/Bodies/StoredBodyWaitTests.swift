@@ -61,6 +61,29 @@ private final class Token {}
     #expect(calls == 1)
   }
 
+  @Test("of thousands of readers that can go on, a limited number does so in each turn of the loop; none is forgotten")
+  func manyReaders() throws {
+    let fixture = try StoreFixture()
+    let body = try fixture.body(total: 100)
+    let count = StoredBody.mostAtOnce * 3 + 1
+    let tokens = (0..<count).map { _ in Token() }
+    var calls: [Int] = []
+    for (number, token) in tokens.enumerated() {
+      body.wait(at: 0, token: ObjectIdentifier(token), on: fixture.loop) { calls.append(number) }
+    }
+    func turn() throws { let _: Int = try fixture.result { done in fixture.loop.nextTurn { done(0) } } }
+    try body.write([1])
+    var most = 0
+    for _ in 0..<20 where calls.count < count {
+      let before = calls.count
+      try turn()
+      most = max(most, calls.count - before)
+    }
+    #expect(calls.sorted() == Array(0..<count))
+    // Two turns may be one for `turn`.
+    #expect(most <= 2 * StoredBody.mostAtOnce)
+  }
+
   @Test("readers on many loops follow one writer, each byte right")
   func follows() throws {
     let fixture = try StoreFixture()

@@ -111,9 +111,11 @@ struct LogOutput: ~Copyable {
     }
   }
 
+  /// A pipe that nobody reads is an error; to wait for its reader could take for ever.
   private static func open(_ path: String) throws(LogError) -> CInt {
-    let descriptor = pawl_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0o640)
+    let descriptor = pawl_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0o640)
     guard descriptor >= 0 else { throw LogError(path: path, code: pawl_errno()) }
+    _ = pawl_fcntl(descriptor, F_SETFL, pawl_fcntl(descriptor, F_GETFL, 0) & ~O_NONBLOCK)
     return descriptor
   }
 }

@@ -146,11 +146,11 @@ final class AdminLoop {
     connections.letGo()
   }
 
-  /// Logs that a request was refused: each reason at most once a minute. The query is left out: a client may have put its token there.
+  /// Logs that a request was refused: each kind of reason, which is its first word, at most once a minute, whatever the client said. The query is left out: a client may have put its token there.
   func note(refused request: IncomingRequest, _ why: String) {
     let failures = services.shared.failures
     failures.log(
-      .warning, "admin-refused", of: "admin \(why)",
+      .warning, "admin-refused", of: "admin \(why.prefix { $0 != " " })",
       ["client": request.clientAddress.text, "target": request.head.target.prefix { $0 != 0x3f }.text, "why": why])
   }
 }

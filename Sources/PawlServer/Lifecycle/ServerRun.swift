@@ -40,6 +40,8 @@ package final class ServerRun: Sendable {
     var generation = 1
     var lastReload: ServerPicture.Reload?
     var isDraining = false
+    /// Why the process ends, if nobody has asked it to.
+    var failure: String?
   }
 
   var history: History { past.withLock { $0 } }
@@ -101,7 +103,9 @@ package final class ServerRun: Sendable {
     if state.get().isEnding { return "pawl is ending" }
     if state.get().isUpgrading { return "an upgrade runs already" }
     if getpid() == 1 { return "pawl is process 1 of a container, which ends with it: restart the container" }
-    return nil
+    // A file that only the new binary understands is judged by it alone.
+    guard case .success(let new) = read() else { return nil }
+    return UpgradeRefusal.reason(from: server.configuration, to: new)
   }
 
   private func upgraded(_ outcome: ServerUpgrade.Outcome, _ then: (String?) -> Void) {
@@ -114,6 +118,8 @@ package final class ServerRun: Sendable {
       then(nil)
       admin.withLock { $0 }?.closeListeners()
       state.isReplaced = true
+      // The end that was asked for is that of the service.
+      if state.wantsEnd { kill(pid, SIGTERM) }
       endNow(nil)
     case .failed(let why):
       events.log(.error, "upgrade-failed", ["why": why])
@@ -122,6 +128,7 @@ package final class ServerRun: Sendable {
     case .lost(let why):
       events.log(.error, "upgrade-failed", ["why": why])
       then(why)
+      past.withLock { $0.failure = why }
       endNow(nil)
     }
   }

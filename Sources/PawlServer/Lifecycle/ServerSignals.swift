@@ -58,6 +58,8 @@ package enum ServerSignals {
     server.stop()
     early.close()
     ending.close()
+    // So that the service manager starts it again.
+    if let why = made.history.failure { throw .system(why) }
   }
 
   /// Waits until the stores may be opened, and returns the uploads that the process before this one still delivers.

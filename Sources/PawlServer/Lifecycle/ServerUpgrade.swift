@@ -48,6 +48,11 @@ struct ServerUpgrade {
       server.releaseDeliveries()
       return .failed("a delivery of an upload still runs after drain-timeout")
     }
+    if let why = StoreRoom.cannotOpen(server.configuration) {
+      _ = successor.end()
+      server.releaseDeliveries()
+      return .failed(why)
+    }
     let clock = SystemClock()
     let began = clock.now()
     let lender = canBorrow ? LentDeliveries() : nil

@@ -19,6 +19,24 @@ package enum StoreRoom {
     return shortage(spool, free: space.free, total: space.total).map { "the file system of \(path) has \($0)" }
   }
 
+  /// Fewer bytes than this may not be enough to open a catalogue, which writes when it is opened.
+  static let leastToOpen: UInt64 = 4 << 20
+
+  /// Returns why a process could not open the stores of a configuration; `nil`: there is room.
+  static func cannotOpen(_ configuration: Configuration) -> String? {
+    for path in configuration.caches.map(\.path) + configuration.spools.map(\.path) {
+      if let (path, space) = space(of: path), let lacks = lacksToOpen(space.free) {
+        return "the file system of \(path) has \(lacks)"
+      }
+    }
+    return nil
+  }
+
+  static func lacksToOpen(_ free: UInt64) -> String? {
+    free < leastToOpen
+      ? "\(shown(free)) free, less than the \(shown(leastToOpen)) that opening a cache or spool needs" : nil
+  }
+
   static func shortage(_ cache: CacheSettings, free: UInt64) -> String? {
     let least = CacheStore.leastFree
     if cache.minFree < least, free < least {

@@ -201,6 +201,44 @@ def failing(bench):
     true(get(pawl.address, "/x").hit, "the cache was lost")
 
 
+@check("a file with another state-dir or spool path: the upgrade is refused, and the uploads stay", area="upgrade")
+def stranding(bench):
+    origin = bench.origin()
+    origin.default = stored
+    spool = {"spool:default": {"path": "spool-a"}}
+    pawl = bench.pawl(origin, site={"min-resumable": "0"}, extra=spool)
+    dialect = Dialect(9)
+    client = bench.use(Upload(pawl.address, 20))
+    client.create(dialect, True, 1000)
+    location = client.location()
+    right = pawl.file.read_text()
+    for old, new, why in (
+        ("state-dir = state", "state-dir = other", "cannot be changed while pawl runs"),
+        ("path = spool-a", "path = spool-b", "reload first"),
+    ):
+        pawl.file.write_text(right.replace(old, new))
+        os.kill(pawl.pid, signal.SIGUSR2)
+        wait_for(lambda why=why: re.search(f"upgrade-refused .*{why}", pawl.log()), 10, "the refusal")
+        true(pawl.running(), "it ended")
+    client.cut()
+    wait_for(lambda: status(pawl.address, dialect, location).status == 204, 5, "the upload")
+    pawl.file.write_text(right)
+    upgrade(bench, pawl)
+
+
+@check("SIGTERM during an upgrade ends the new process, too", area="upgrade")
+def ended_meanwhile(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"x", fields=FRESH)
+    pawl = bench.pawl(origin)
+    same(get(pawl.address, "/x").status, 200, "before")
+    os.kill(pawl.pid, signal.SIGUSR2)
+    wait_for(lambda: " upgrading " in pawl.log(), 10, "the upgrade")
+    os.kill(pawl.pid, signal.SIGTERM)
+    same(pawl.wait(30), 0, "the exit status of the old process")
+    wait_for(lambda: not children(pawl), 20, "the end of the new process")
+
+
 @check("the file of a unix socket stays over upgrades, and goes with the last process", area="upgrade")
 def unix_file(bench):
     origin = bench.origin()

@@ -120,7 +120,7 @@ struct Upgrade: ParsableCommand {
 extension Upgrade {
   /// Waits until the new server can be asked, so that the next command finds it.
   private func awaitSuccessor() throws(RunFailure) {
-    let client = try server.client()
+    guard let client = try server.clients().first else { return }
     for _ in 0..<Self.adminLimit / Self.adminPause {
       do throws(AdminFailure) {
         _ = try client.ask("GET", "/healthz")

@@ -31,8 +31,9 @@ struct ServerSelection: ParsableArguments {
   var name: String { file ?? directory }
   private var directory: String { state ?? Surroundings.system.defaultStateDirectory }
 
-  /// Returns the way to the server. The file may have mistakes elsewhere: a server that runs with its former content is found.
-  func client() throws(RunFailure) -> AdminClient {
+  /// Returns the ways to the server, the likeliest first. The file may have mistakes elsewhere: a server that runs with its former
+  /// content is found. If the file has another `listen` now than the server was started with, the default socket may lead to it.
+  func clients() throws(RunFailure) -> [AdminClient] {
     let settings: AdminSettings
     if let file {
       do throws(InvalidConfiguration) {
@@ -42,7 +43,7 @@ struct ServerSelection: ParsableArguments {
       settings = AdminSettings(stateDirectory: directory)
     }
     let reachable = settings.listen.filter { $0.isUnix || settings.tls == nil }
-    guard let chosen = reachable.first(where: \.isUnix) ?? reachable.first else {
+    guard let chosen = reachable.first(where: \.isUnix) ?? reachable.first ?? existing(settings.usual) else {
       let why = settings.listen.isEmpty ? "[admin] listen is off" : "[admin] has TLS addresses only, which curl can ask"
       throw RunFailure(.unavailable, "\(name): \(why)")
     }
@@ -50,7 +51,16 @@ struct ServerSelection: ParsableArguments {
       throw RunFailure(
         .unavailable, "\(chosen) is not an address, or its path is longer than \(SocketAddress.maxUnixPath) bytes")
     }
-    return AdminClient(address: address, token: settings.token?.text)
+    let usual =
+      chosen == settings.usual ? nil : existing(settings.usual).flatMap { SocketAddress.parse($0.description) }
+    return [AdminClient(address: address, token: settings.token?.text)]
+      + (usual.map { [AdminClient(address: $0, token: nil)] } ?? [])
+  }
+
+  /// Returns the address if its socket is there.
+  private func existing(_ address: ListenAddress) -> ListenAddress? {
+    guard case .unix(let path) = address, access(path, F_OK) == 0 else { return nil }
+    return address
   }
 
   /// Asks the server, or does `otherwise` when none runs.
@@ -58,17 +68,22 @@ struct ServerSelection: ParsableArguments {
     _ method: String, _ target: String, _ content: String? = nil, seconds: Int = AdminClient.usualSeconds,
     otherwise: () throws(RunFailure) -> Void = {}
   ) throws(RunFailure) -> AdminAnswer {
-    let client = try client()
-    do throws(AdminFailure) {
-      return try client.ask(method, target, content, seconds: seconds)
-    } catch {
-      switch error {
-      case .notRunning(let why):
-        try otherwise()
-        throw RunFailure(.unavailable, "no server is running for \(name) (\(why))")
-      case .failed(let why): throw RunFailure(.unavailable, why)
+    var missing: [String] = []
+    for client in try clients() {
+      do throws(AdminFailure) {
+        return try client.ask(method, target, content, seconds: seconds)
+      } catch {
+        switch error {
+        case .notRunning(let why): missing.append(why)
+        case .failed(let why): throw RunFailure(.unavailable, why)
+        }
       }
     }
+    try otherwise()
+    throw RunFailure(
+      .unavailable,
+      "no server is running for \(name) (\(missing.first ?? "")). If [admin] listen or state-dir was changed in the file, a server "
+        + "that runs has its former address: send it SIGHUP")
   }
 
   /// Asks, and ends the program when the answer is an error.

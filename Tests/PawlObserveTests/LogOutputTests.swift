@@ -1,3 +1,4 @@
+import CLinux
 import PawlTestKit
 import Testing
 
@@ -20,6 +21,17 @@ import Testing
       folder.read("log.1")
         == "1970-01-01T00:00:00.000Z info first\n1970-01-01T00:00:00.000Z info second\n")
     #expect(folder.read("log") == "1970-01-01T00:00:00.000Z info third\n")
+  }
+
+  @Test("a pipe that nobody reads is an error at once; with a reader it is written")
+  func pipe() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/pipe"
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(throws: LogError.self) { _ = try LogOutput(.file(path: path)) }
+    let reader = pawl_open(path, O_RDONLY | O_NONBLOCK, 0)
+    defer { close(reader) }
+    _ = try LogOutput(.file(path: path))
   }
 
   @Test("goes on in the old file when the new one cannot be opened, and says so")

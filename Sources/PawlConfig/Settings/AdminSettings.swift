@@ -3,6 +3,8 @@ package struct AdminSettings: Hashable, Sendable {
   /// The fewest characters of ``token``: 16 random ones cannot be guessed.
   package static let leastToken = 16
 
+  /// The socket without a `listen`.
+  package let usual: ListenAddress
   /// The addresses; empty: there is no admin listener (`off`).
   package var listen: [ListenAddress]
   /// The permissions of the unix sockets' files.
@@ -16,7 +18,8 @@ package struct AdminSettings: Hashable, Sendable {
 
   /// - Parameter stateDirectory: the directory of the default socket.
   package init(stateDirectory: String) {
-    listen = [.unix(path: FilePath.resolve(Self.socketName, from: stateDirectory))]
+    usual = .unix(path: FilePath.resolve(Self.socketName, from: stateDirectory))
+    listen = [usual]
   }
 
   /// The name of the default socket in the state directory.

@@ -331,6 +331,19 @@ def checked(bench):
     true(f"[admin] listen: {address}" in done.stdout + done.stderr, done.stdout + done.stderr)
 
 
+@check("pawl reload finds the server by its default socket when the file has another address of [admin] now", area="admin")
+def new_address(bench):
+    pawl = bench.pawl(bench.origin())
+    text = pawl.file.read_text()
+    pawl.file.write_text(text + "\n[admin]\nlisten = unix:state/other.sock\n")
+    true("reloaded" in command(pawl, "reload"), "by the default socket")
+    wait_for((pawl.folder / "state" / "other.sock").exists, 5, "the new socket")
+    true("ready" in command(pawl, "status"), "by the new one")
+    pawl.file.write_text(text)
+    out = command(pawl, "reload", code=69)
+    true("send it SIGHUP" in out, f"back, where only SIGHUP helps: {out}")
+
+
 @check("the log level changes, for a time, and until the next reload", area="admin")
 def log_level(bench):
     pawl = bench.pawl(bench.origin(), pawl={"log-level": "info"})

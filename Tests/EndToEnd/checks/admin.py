@@ -332,7 +332,7 @@ def checked(bench):
 
 
 @check("pawl reload finds the server by its default socket when the file has another address of [admin] now", area="admin")
-def new_address(bench):
+def found_by_default_socket(bench):
     pawl = bench.pawl(bench.origin())
     text = pawl.file.read_text()
     pawl.file.write_text(text + "\n[admin]\nlisten = unix:state/other.sock\n")

@@ -124,6 +124,7 @@ class Origin:
         self.serials, self.stopping = {}, threading.Event()
         self.firsts = {}
         self.sockets = set()
+        self.active = 0  # requests whose answer has not left whole
         self.dates_off = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -219,20 +220,25 @@ class Origin:
                     request.serial = self.serials.get(key, 0)
                     self.serials[key] = request.serial + 1
                     self.requests.append(request)
-                resource = self.resources.get(request.target, self.resources.get(request.path, self.default))
-                if getattr(resource, "wants_connection", False):
-                    resource(request, connection, buffer)
-                    return
-                buffer = self._read_body(request, connection, buffer)
-                if callable(resource):
-                    resource = resource(request)
-                if resource is None:
-                    resource = Resource(b"not here\n", status=404, type="text/plain")
-                if isinstance(resource, (bytes, tuple)):
-                    if not self._raw(request, connection, resource):
+                    self.active += 1
+                try:
+                    resource = self.resources.get(request.target, self.resources.get(request.path, self.default))
+                    if getattr(resource, "wants_connection", False):
+                        resource(request, connection, buffer)
                         return
-                elif not self._answer(request, resource, connection):
-                    return
+                    buffer = self._read_body(request, connection, buffer)
+                    if callable(resource):
+                        resource = resource(request)
+                    if resource is None:
+                        resource = Resource(b"not here\n", status=404, type="text/plain")
+                    if isinstance(resource, (bytes, tuple)):
+                        if not self._raw(request, connection, resource):
+                            return
+                    elif not self._answer(request, resource, connection):
+                        return
+                finally:
+                    with self.lock:
+                        self.active -= 1
         except (OSError, PeerGone):
             pass
         finally:

@@ -331,7 +331,7 @@ def checked(bench):
     true(f"[admin] listen: {address}" in done.stdout + done.stderr, done.stdout + done.stderr)
 
 
-@check("pawl reload finds the server by its default socket when the file has another address of [admin] now", area="admin")
+@check("pawl reload finds the server by its default socket when the file has another address now", area="admin")
 def found_by_default_socket(bench):
     pawl = bench.pawl(bench.origin())
     text = pawl.file.read_text()

@@ -41,7 +41,7 @@ from harness.uploads import (
 MIB = 1 << 20
 BODY = Content("answers", 100_000).read()
 # The phase of an upload whose last byte may have left (UploadPhase).
-SENT = 3
+OPEN, SENT = 0, 3
 
 
 def begin(bench, extra=None, upstream=None, pawl=None, **site):
@@ -394,6 +394,8 @@ def origin_down(bench):
         same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", False), f"{d} HEAD")
         uploads.append((d, location))
     gone = [(Dialect(9), lost(pawl.address, Dialect(9), target="/lost"))]
+    # What is not read yet when pawl ends would have to be sent again.
+    wait_for(lambda: len(journaled(pawl)) == 4 and OPEN not in journaled(pawl), 5, "all bytes of the lost one")
     pawl.restart()
     origin = bench.use(Origin(port=port, is_held=True, default=stored))
     for d, location in uploads + gone:

@@ -78,6 +78,20 @@ def text(origin, n):
     )
 
 
+def load_origin(scenario):
+    """The application of `Load`: bodies that are kept, small and large, one that is not, and uploads."""
+    origin = scenario.bench.origin()
+    origin.default, origin.contents = stored, {}
+    for path, size, fields in (
+        [(f"/kept/{n}", 2 * MIB, KEPT) for n in range(7)]
+        + [(f"/small/{n}", 20_000, KEPT) for n in range(7)]
+        + [("/passed", 4 * MIB, NO_STORE)]
+    ):
+        origin.contents[path] = Content(path, size)
+        origin.at(path, Resource(origin.contents[path], fields=fields))
+    return origin
+
+
 class Load:
     """What goes on meanwhile, and what went wrong."""
 
@@ -155,15 +169,7 @@ def reload(pawl, octets):
 
 def run(scenario):
     count, more = (15, 100) if scenario.quick else (100, 1000)
-    origin = scenario.bench.origin()
-    origin.default, origin.contents = stored, {}
-    for path, size, fields in (
-        [(f"/kept/{n}", 2 * MIB, KEPT) for n in range(7)]
-        + [(f"/small/{n}", 20_000, KEPT) for n in range(7)]
-        + [("/passed", 4 * MIB, NO_STORE)]
-    ):
-        origin.contents[path] = Content(path, size)
-        origin.at(path, Resource(origin.contents[path], fields=fields))
+    origin = load_origin(scenario)
     pawl = scenario.bench.pawl(origin, start=False)
     pawl.file.write_text(text(origin, 0))
     pawl.start(ready=2)

@@ -10,11 +10,8 @@ import signal
 import time
 
 from harness import certificates, transport
-from harness.content import Content
-from harness.origin import Resource
 from harness.process import ROOT, ini, wait_for
-from harness.uploads import NO_STORE, stored
-from rows.reload import KEPT, MIB, Load
+from rows.reload import Load, load_origin
 
 ROWS = ROOT / "Tests" / "PawlServerTests" / "Support" / "ReloadRows.swift"
 RESTART = {("pawl", "workers"), ("pawl", "user"), ("pawl", "group"), ("listen", "unix-mode")}
@@ -57,25 +54,15 @@ def base(origin, pair, folder):
         "spool:second": {"path": "second-spool", "max-size": "64M"},
         "site:main": {"upstream": "app", "min-resumable": "0"},
         "site:beside": beside,
-        "route:beside": {"site": "beside", "path": "/part*"},
+        "route:beside/part": {"path": "/part*"},
     }
 
 
 def run(scenario):
-    origin = scenario.bench.origin()
-    origin.default, origin.contents = stored, {}
-    for path, size, fields in (
-        [(f"/kept/{n}", 2 * MIB, KEPT) for n in range(7)]
-        + [(f"/small/{n}", 20_000, KEPT) for n in range(7)]
-        + [("/passed", 4 * MIB, NO_STORE)]
-    ):
-        origin.contents[path] = Content(path, size)
-        origin.at(path, Resource(origin.contents[path], fields=fields))
+    origin = load_origin(scenario)
     pair = certificates.server()
     pawl = scenario.bench.pawl(origin, start=False)
     sections = base(origin, pair, pawl.folder)
-    del sections["route:beside"]["site"]
-    sections["route:beside/part"] = sections.pop("route:beside")
     pawl.file.write_text(ini(sections))
     pawl.start(ready=3)
     transport.register(pawl.addresses[1], "h2c")
@@ -111,7 +98,7 @@ def is_tried(label, key):
     if kind not in BESIDE:
         return True
     beside = BESIDE[kind]
-    if name == "beside" or (kind == "upstream" and name == "beside"):
+    if name == "beside":
         return beside is None or key in beside
     return beside is not None and key not in beside and name in ("main", "default")
 
@@ -141,7 +128,7 @@ def special(pair, folder):
     }
 
 
-def companions(kind, key, pair):
+def companions(kind, key):
     """What a value needs beside it."""
     second = certificates.server("rsa")
     return {
@@ -150,7 +137,6 @@ def companions(kind, key, pair):
         ("tls", "client-certificate"): {"client-ca": str(certificates.authority().file)},
         ("upstream", "tls-certificate"): {"tls-key": str(second.key)},
         ("upstream", "tls-key"): {"tls-certificate": str(second.certificate)},
-        ("tls", "ocsp"): {},
     }.get((kind, key), {})
 
 
@@ -193,7 +179,7 @@ def change(scenario, pawl, sections, label, key, value):
     kind = label.partition(":")[0]
     changed = {name: dict(entries) for name, entries in sections.items()}
     entries = changed.setdefault(label, {})
-    entries.update(companions(kind, key, None))
+    entries.update(companions(kind, key))
     entries[key] = value
     said = reload(pawl, ini(changed))
     name = f"[{label}] {key}"

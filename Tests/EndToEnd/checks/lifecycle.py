@@ -126,8 +126,8 @@ def reload(bench):
     true(get(pawl.address, "/kept").hit, "the cache was lost")
 
 
-@check("SIGHUP reopens a log that was moved away", area="life")
-def reopen(bench):
+def reopens_log(bench, number):
+    """pawl, whose access log was moved away and is a new file after the signal."""
     origin = bench.origin()
     origin.default = Resource(b"x")
     pawl = bench.pawl(origin)
@@ -135,8 +135,14 @@ def reopen(bench):
     pawl.access(count=1)
     log = pawl.folder / "access.log"
     log.rename(pawl.folder / "access.log.1")
-    pawl.signal(signal.SIGHUP)
+    pawl.signal(number)
     wait_for(log.exists, 5, "a new log file")
+    return pawl
+
+
+@check("SIGHUP reopens a log that was moved away", area="life")
+def reopen(bench):
+    pawl = reopens_log(bench, signal.SIGHUP)
     get(pawl.address, "/after")
     true("/after" in str(pawl.access("/after")), "nothing in the new log")
 
@@ -216,15 +222,7 @@ def successor(bench):
 
 @check("SIGQUIT drains as SIGTERM does; SIGUSR1 reopens the logs; neither is lost", area="life")
 def other_signals(bench):
-    origin = bench.origin()
-    origin.default = Resource(b"x")
-    pawl = bench.pawl(origin)
-    get(pawl.address, "/before")
-    pawl.access(count=1)
-    log = pawl.folder / "access.log"
-    log.rename(pawl.folder / "access.log.1")
-    pawl.signal(signal.SIGUSR1)
-    wait_for(log.exists, 5, "a new log file")
+    pawl = reopens_log(bench, signal.SIGUSR1)
     pawl.signal(signal.SIGQUIT)
     same(pawl.wait(10), 0, "exit code after SIGQUIT")
 

@@ -89,19 +89,17 @@ def followers(bench):
     origin = bench.origin()
     content = Content("broken-followers", 8 * MIB)
     rng = random.Random(4)
-    origin.at(
-        "/x",
-        Resource(
-            content, ranges=True, etag='"t"', fields=FRESH, breaks=random_breaks(rng, content.size, 8, 8)[0], pace=40e6
-        ),
-    )
-    origin.at("/y", Resource(content, fields=FRESH, breaks=random_breaks(rng, content.size, 4, 4)[0], pace=60e6))
+    for path in ("/far", "/near"):
+        breaks = random_breaks(rng, content.size, 8, 8)[0]
+        origin.at(path, Resource(content, ranges=True, etag='"t"', fields=FRESH, breaks=breaks, pace=40e6))
+    origin.at("/all", Resource(content, fields=FRESH, breaks=random_breaks(rng, content.size, 4, 4)[0], pace=60e6))
     pawl = bench.pawl(origin, pawl={"workers": 4})
-    for path in ("/x", "/y"):
+    # A reader more than 64 KiB ahead of a slow fill may ask for a range of its own; none is so far ahead in /near.
+    for path, step in (("/far", MIB), ("/near", 20_000), ("/all", MIB)):
         got = []
 
         def one(i):
-            start = (i % 4) * MIB
+            start = (i % 4) * step
             fields = (("Range", f"bytes={start}-"),) if start else ()
             answer = get(pawl.address, path, fields=fields, keep=False, timeout=30)
             got.append(
@@ -114,7 +112,8 @@ def followers(bench):
         for thread in threads:
             thread.join()
         same(got, [True] * 24, path)
-    true(origin.sent("/x") <= content.size + 8 * 4096 + 65536, f"{origin.sent('/x')} bytes in all")
+    sent = [(request.get("Range"), request.status, request.sent) for request in origin.of("/near")]
+    true(origin.sent("/near") <= content.size + 8 * 4096 + 65536, f"{origin.sent('/near')} bytes in all: {sent}")
 
 
 @check("5xx, 429 and refusals in the middle are waited out with backoff", area="resume", seconds=60)

@@ -38,8 +38,8 @@ extension Server {
       snapshot.add(.originConnections, [("upstream", name)], count: upstream.connectionCount)
       snapshot.add(.originWaiting, [("upstream", name)], count: upstream.waitingCount)
       snapshot.add(.originLive, [("upstream", name)], count: upstream.liveCount)
-      for (node, works) in zip(entry.settings.nodes, upstream.nodesWork(at: now)) {
-        snapshot.add(.nodeUp, [("upstream", name), ("node", "\(node.url)")], count: works ? 1 : 0)
+      for (node, state) in zip(entry.settings.nodes, upstream.nodeStates(at: now)) {
+        snapshot.add(.nodeUp, [("upstream", name), ("node", "\(node.url)")], count: state == .works ? 1 : 0)
       }
     }
   }

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// Reports of an exchange about its node, for upstreams with several nodes.
+/// Reports of an exchange about its node.
 extension OriginExchange {
   /// Moves the exchange from the chosen node to the one that it is connected to.
   func moveNode(to url: Int) {

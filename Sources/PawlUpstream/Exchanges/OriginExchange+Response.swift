@@ -131,7 +131,7 @@ extension OriginExchange {
       return fail(ProxyError(.httpUpgradeFailed, details: "101 before the request was complete"))
     }
     guard becomeLive(on: connection) else { return }
-    if upstream.hasSeveralNodes { noteAnswer(head.status) }
+    noteAnswer(head.status)
     handOver(connection, head: head, leftover: leftover)
   }
 
@@ -153,7 +153,7 @@ extension OriginExchange {
     if LiveStream.isOne(head.fields), framing != .none, case .connected(let connection) = phase {
       guard becomeLive(on: connection) else { return }
     }
-    if upstream.hasSeveralNodes { noteAnswer(head.status) }
+    noteAnswer(head.status)
     upstream.count(status: head.status, of: preferredURL)
     response.takeFinal(head, framing, isEarly: !output.isSent)
     countResponse(head.status)

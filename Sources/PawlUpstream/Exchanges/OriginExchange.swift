@@ -170,7 +170,7 @@ package final class OriginExchange {
       lacksHeldBack: lacksHeldBack)
     failure.requestWasWhole = output.isSent
     if response.isWhole { failure.answer = .whole }
-    if upstream.hasSeveralNodes { noteBreak(error) }
+    noteBreak(error)
     guard let delegate = release(reusable: false) else { return }
     delegate.exchange(self, broke: failure)
     let usual = failure.beforeHead ? OriginTrouble.Next.answers(error.status) : .cuts

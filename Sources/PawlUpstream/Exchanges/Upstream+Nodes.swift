@@ -9,7 +9,8 @@ package struct NodeNews: Hashable, Sendable {
   package var why: String
 }
 
-/// The choice of a node, and the reports about it. With a single node there is no choice, and only health checks are counted.
+/// The choice of a node, and the reports about it. With a single node there is no choice: only health checks, and connections that
+/// cannot be made, are counted, so that the operator is told.
 extension Upstream {
   /// Returns the indices of all URLs in the order in which to try them. The request is counted at the first node until
   /// ``leave(_:)``.
@@ -43,26 +44,32 @@ extension Upstream {
   /// The state of each node, in the order of their URLs.
   package func nodeStates(at now: Monotonic) -> [NodeState] { withRotation { $0.states(at: now) } }
 
-  /// Returns for each node whether it is taken as working, in the order of the URLs.
-  package func nodesWork(at now: Monotonic) -> [Bool] { withRotation { $0.nodesWork(at: now) } }
-
   // MARK: - Reports
 
   /// Reports that no connection was made, or no response came in time.
   func failed(_ node: Int, _ error: ProxyError, at now: Monotonic) {
-    guard hasSeveralNodes else { return }
-    tell(withRotation { $0.failed(node, at: now) }, of: node) { error.reason }
+    let change = withRotation {
+      isWatched.store(1)
+      return $0.failed(node, at: now)
+    }
+    tell(change, of: node) { error.reason }
   }
 
-  /// Reports a final response head, or a 101.
+  /// Reports a final response head, or a 101. Costs one look at a word where a single node is well.
   func answered(_ node: Int, _ status: Int, to target: Bytes, since begun: Monotonic, at now: Monotonic) {
-    let change = withRotation { $0.answered(node, status: status, to: target, since: begun, at: now) }
+    guard hasSeveralNodes || isWatched.load() != 0 else { return }
+    let change = withRotation { rotation in
+      defer { if rotation.isWell(node) { isWatched.store(0) } }
+      return rotation.answered(node, status: status, to: target, since: begun, at: now)
+    }
     tell(change, of: node) { "status \(status)" }
   }
 
   /// Reports that an exchange has ended without a final response head.
   /// - Parameter isReused: whether its connection was idle before: such a connection may end without any fault of the node.
   func broke(_ node: Int, _ error: ProxyError, for target: Bytes, isReused: Bool, at now: Monotonic) {
+    // One slow page says little about a node for which no other could answer.
+    guard hasSeveralNodes else { return }
     switch error.kind {
     case .httpResponseTimeout, .connectionReadTimeout, .connectionWriteTimeout, .tlsProtocolError, .tlsCertificateError,
       .tlsAlertReceived:

@@ -16,6 +16,8 @@ package final class Upstream: Sendable {
   private let errorStreaks: [AtomicWord]
   /// Whether there is a choice between nodes.
   let hasSeveralNodes: Bool
+  /// Not 0 from the first failure of a node until a response of a node that is well. It is changed under the lock.
+  let isWatched = AtomicWord(0)
   private let shared: Locked<Shared>
 
   private struct Shared {
@@ -76,7 +78,10 @@ package final class Upstream: Sendable {
   /// Takes over the health of the nodes that `old` has, too. Called before this upstream is used.
   package func adoptHealth(of old: Upstream) {
     let rotation = old.shared.withLock { $0.rotation }
-    shared.withLock { $0.rotation.adopt(rotation) }
+    shared.withLock {
+      $0.rotation.adopt(rotation)
+      isWatched.store(1)
+    }
   }
 
   func handshakeFailed(_ error: ProxyError) { report?(error) }

@@ -1,9 +1,10 @@
 package import PawlHTTP
 package import PawlLoop
 
-/// What the operator is told of a node: it works, rests after a failure, or fails its health checks.
+/// What the operator is told of a node: it works; rests after a failure; fails its health checks; or failed when it was asked last,
+/// and may be asked again.
 package enum NodeState: String, Hashable, Sendable {
-  case works, rests
+  case works, rests, failed
   case failsChecks = "fails-checks"
 }
 
@@ -99,19 +100,19 @@ package struct NodeRotation: Hashable, Sendable {
     }
   }
 
-  /// Returns the state of each node, in the order of their URLs.
+  /// Returns the state of each node, in the order of their URLs. A single node never rests.
   package func states(at now: Monotonic) -> [NodeState] {
-    health.map { health in
-      switch health.rest(at: now) {
-      case .none: .works
+    health.map { node in
+      switch node.rest(at: now) {
       case .failsChecks: .failsChecks
-      case .until: .rests
+      case .until where health.count > 1: .rests
+      case .none, .until: node.isWell ? .works : .failed
       }
     }
   }
 
-  /// Returns for each node whether it is taken as working.
-  package func nodesWork(at now: Monotonic) -> [Bool] { health.indices.map { works($0, at: now) } }
+  /// Whether the node has not failed since it last worked, and does not fail its health checks.
+  package func isWell(_ node: Int) -> Bool { health[node].isWell }
 
   private func works(_ node: Int, at now: Monotonic) -> Bool { health[node].rest(at: now) == .none }
 
@@ -156,15 +157,15 @@ package struct NodeRotation: Hashable, Sendable {
   ) -> Change? {
     switch status {
     case 500, 502, 503, 504:
-      return addsError(node, for: target)
-        ? failedByErrors(node, at: now) : change(of: node) { $0.wasReached(since: begun) }
+      if addsError(node, for: target), isAnotherWorking(than: node, at: now) { return failed(node, at: now) }
+      return change(of: node) { $0.wasReached(since: begun) }
     default: return change(of: node) { $0.worked(since: begun) }
     }
   }
 
   /// Notes that the node closed the connection before a response.
   package mutating func erred(_ node: Int, for target: Bytes, at now: Monotonic) -> Change? {
-    addsError(node, for: target) ? failedByErrors(node, at: now) : nil
+    addsError(node, for: target) && isAnotherWorking(than: node, at: now) ? failed(node, at: now) : nil
   }
 
   /// Counts an error of the node.
@@ -174,9 +175,9 @@ package struct NodeRotation: Hashable, Sendable {
     return health[node].erred(for: path, limit: settings.restAfterErrors)
   }
 
-  /// Begins a rest after too many errors, but not for the last node that works, because no other node would be better.
-  private mutating func failedByErrors(_ node: Int, at now: Monotonic) -> Change? {
-    health.indices.contains { $0 != node && works($0, at: now) } ? failed(node, at: now) : nil
+  /// Whether there would be a better node. The last node that works does not rest after too many errors.
+  private func isAnotherWorking(than node: Int, at now: Monotonic) -> Bool {
+    health.indices.contains { $0 != node && works($0, at: now) }
   }
 
   /// Notes the result of a health check.

@@ -227,6 +227,30 @@ def degraded(bench):
     true("node-down" in out and "NO ROOM" in out, f"pawl status says so: {out}")
 
 
+@check("the only node of an upstream that is down is told of until it answers again", area="admin")
+def only_node(bench):
+    port = bench.held_port()
+    pawl = bench.pawl(f"http://127.0.0.1:{port}")
+    same(get(pawl.address, "/x").status, 502, "nobody listens")
+
+    def told():
+        ready = ask(sock(pawl), "GET", "/readyz")
+        text = ask(sock(pawl), "GET", "/metrics").content.decode()
+        up = next(line.split()[-1] for line in text.splitlines() if line.startswith("pawl_node_up{"))
+        node = ask(sock(pawl), "GET", "/v1/status").json["upstreams"][0]["nodes"][0]["state"]
+        return ready.status, [each["reason"] for each in ready.json["reasons"]], node, up
+
+    same(told(), (200, ["upstream-down"], "failed", "0"), "while it is down")
+    true("failed" in command(pawl, "status", code=1), "pawl status says so")
+    origin = bench.origin(port=port, is_held=True)
+    origin.at("/x", Resource(b"well"))
+    same(get(pawl.address, "/x").status, 200, "it is back")
+    same(told(), (200, [], "works", "1"), "after that")
+    wait_for(lambda: " node-up " in pawl.log(), 10, "the news")
+    news = [word for word in pawl.log().split() if word in ("node-down", "node-up")]
+    same(news, ["node-down", "node-up"], "the news")
+
+
 @check("pawl reload waits for the outcome: applied, a restart that is needed, mistakes", area="admin")
 def reload(bench):
     pawl = bench.pawl(bench.origin())

@@ -39,6 +39,7 @@ import Testing
     }
     @discardableResult
     func checked(_ node: Int, passed: Bool) -> NodeRotation.Change? { rotation.checked(node, passed: passed) }
+    func states(at now: Monotonic) -> [NodeState] { rotation.states(at: now) }
   }
 
   @Test("goes round")
@@ -59,6 +60,35 @@ import Testing
     let rotation = Subject(1)
     #expect(rotation.failed(0, at: start) == .down)
     #expect(rotation.order(at: start) == [0])
+  }
+
+  @Test("the operator is told of a failure until the node answers again, also when its rest is over")
+  func told() {
+    let (single, several) = (Subject(1), Subject(2))
+    #expect(single.states(at: start) == [.works])
+    for rotation in [single, several] { rotation.failed(0, at: start) }
+    #expect(single.states(at: start) == [.failed])
+    #expect(several.states(at: start) == [.rests, .works])
+    let later = start.advanced(by: .seconds(3600))
+    #expect(single.states(at: later) == [.failed])
+    #expect(several.states(at: later) == [.failed, .works])
+    #expect(
+      single.answered(0, status: 200, since: start.advanced(by: .seconds(-1)), at: later) == nil, "an old request")
+    #expect(single.answered(0, status: 503, since: later, at: later) == .up)
+    #expect(single.states(at: later) == [.works])
+    single.checked(0, passed: false)
+    for _ in 0..<10 { single.checked(0, passed: false) }
+    #expect(single.states(at: later) == [.failsChecks])
+  }
+
+  @Test("a single node that answers with errors has not failed, however many there are")
+  func singleErrors() {
+    let rotation = Subject(1) { _, settings in settings.restAfterErrors = 1 }
+    for path in ["/a", "/b", "/c"] {
+      #expect(rotation.answered(0, status: 502, to: path, since: start, at: start) == nil)
+    }
+    rotation.failed(0, at: start)
+    #expect(rotation.answered(0, status: 502, to: "/d", since: start, at: start) == .up)
   }
 
   @Test("leaves out what refused, for a while that grows, and keeps it as the last resort")

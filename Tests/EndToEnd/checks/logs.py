@@ -11,6 +11,7 @@ import threading
 from harness.checks import Skip, check, only, same, true
 from harness.client import Client, get, raw
 from harness.content import Content
+from harness.listening import Listening
 from harness.origin import Break, RawOrigin, Resource
 from harness.process import Nginx, have, wait_for
 
@@ -36,34 +37,19 @@ def event(pawl, name, count=1):
     return events(pawl, name)[count - 1]
 
 
-class Mute:
+class Mute(Listening):
     """Listens, accepts and does one thing with each connection."""
 
     def __init__(self, act):
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
         self.act, self.kept = act, []
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.begin()
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            self.kept.append(connection)
-            self.act(connection)
+    def accepted(self, connection, _):
+        self.kept.append(connection)
+        self.act(connection)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        try:
-            self.listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.listener.close()
+    def stop(self):
+        super().stop()
         for connection in self.kept:
             connection.close()
 
@@ -208,6 +194,7 @@ def explained(bench):
     pawl = bench.pawl(origin)
     identify = lambda name: (("X-Request-Id", name),)
     get(pawl.address, "/fresh", fields=identify("one"))
+    wait_for(lambda: events(pawl, "request-explained"), 10, "the explanation of the first")
     get(pawl.address, "/fresh", fields=identify("two"))
     get(pawl.address, "/private", fields=identify("three"))
     get(pawl.address, "/fresh", method="POST", body=b"x", fields=identify("four"))

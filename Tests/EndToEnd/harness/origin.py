@@ -14,6 +14,7 @@ import threading
 import time
 
 from .content import Content
+from .listening import Listening, serve
 from .tlssocket import TLSSocket
 
 
@@ -602,7 +603,7 @@ def always_break(after, how="rst"):
     return lambda start, end: Break(start + after, how) if start + after < end else None
 
 
-class RawOrigin:
+class RawOrigin(Listening):
     """Keeps every byte that comes in, by connection, and plays a function (connection number, request number,
     bytes so far) -> bytes or (bytes, "keep" | "close" | "rst"). A request counts once its head has ended."""
 
@@ -610,25 +611,9 @@ class RawOrigin:
         self.reply = reply or (
             lambda connection, number, head: (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "keep")
         )
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
         self.received, self.lock = [], threading.Lock()
         self.closed = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def stop(self):
-        try:
-            self.listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.listener.close()
+        self.begin()
 
     def everything(self):
         with self.lock:
@@ -639,13 +624,8 @@ class RawOrigin:
             for each in self.received:
                 each.clear()
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+    def accepted(self, connection, _):
+        serve(self._serve, connection)
 
     def _serve(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

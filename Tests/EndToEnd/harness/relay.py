@@ -8,45 +8,27 @@ import time
 
 from . import transport
 from .frames import FrameScanner
+from .listening import Listening, serve
 from .origin import Origin
 
 
-class Relay:
+class Relay(Listening):
     """`plan(number)` gives for connection `number` (bytes towards the client after which to cut, "rst" | "fin"),
     or None. Body bytes are counted with heads taken off."""
 
     def __init__(self, target, plan=None, rate=None, over="clear"):
         self.target, self.plan, self.rate = target, plan or (lambda number: None), rate
         self.over = over
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
-        self.address = transport.address_of(self.port, over)
         self.connections, self.cuts, self.down = 0, 0, 0
         self.lock = threading.Lock()
         self.requests, self.answers = [], []
         self.body = {}  # body bytes towards the client by request target
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.begin()
+        self.address = transport.address_of(self.port, over)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        try:
-            self.listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            with self.lock:
-                number = self.connections
-                self.connections += 1
-            threading.Thread(target=self._serve, args=(client, number), daemon=True).start()
+    def accepted(self, client, number):
+        self.connections = number + 1
+        serve(self._serve, client, number)
 
     def _serve(self, client, number):
         try:

@@ -9,6 +9,7 @@ import time
 
 from . import transport
 from .frames import FrameScanner
+from .listening import Listening, serve
 from .origin import Origin
 
 
@@ -115,31 +116,19 @@ class Scanner:
         return used
 
 
-class UploadRelay:
+class UploadRelay(Listening):
     """`cuts`: a row of (bytes of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
     seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: bytes
     a second, all connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None, over="clear"):
         self.target, self.cuts, self.lose, self.rate, self.size = target, list(cuts), lose, rate, size
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
         self.over = over
-        self.address = transport.address_of(self.port, over)
         self.lock = threading.Lock()
         self.connections, self.cut_count, self.lost, self.body = 0, 0, 0, 0
         self.requests, self.answers, self.begun = [], [], None
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        try:
-            self.listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.listener.close()
+        self.begin()
+        self.address = transport.address_of(self.port, over)
 
     def log(self):
         """What passed, in order, a line each."""
@@ -147,18 +136,9 @@ class UploadRelay:
             both = [(m.time, "> " + repr(m)) for m in self.requests] + [(m.time, "< " + repr(m)) for m in self.answers]
         return [text for _, text in sorted(both)]
 
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            with self.lock:
-                self.connections += 1
-                number = self.connections
-            threading.Thread(
-                target=Frames if self.over in ("h2", "h2c") else Connection, args=(self, client, number), daemon=True
-            ).start()
+    def accepted(self, client, number):
+        self.connections = number + 1
+        serve(Frames if self.over in ("h2", "h2c") else Connection, self, client, number + 1)
 
 
 class Connection:

@@ -80,7 +80,8 @@ extension OriginFetch {
     let (url, canBeCompared) = (exchange?.url, canReplay(spanStart: spanStart, prefix: heldPrefix))
     let isOther = nodes?.isOther(url) ?? false
     let verdict = judgeContinuation(
-      asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther)
+      asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther,
+      joinsLater: sink?.fetchJoinsLater(self) ?? false)
     if let defect = OriginDefect(head, asked: asked, verdict, of: identity, isOtherNode: isOther) {
       counters.addDefect(defect)
     }

@@ -171,14 +171,23 @@ final class LoopConnections {
   func noteCut(_ request: IncomingRequest?, _ end: BodyEnd) {
     guard let request else { return }
     let record = request.record
+    logCut(
+      end, request.shown(request.head.target), id: request.requestID[...], sent: record.bytesSent, of: record.announced,
+      client: request.clientAddress[...], upstream: record.upstream, takesRanges: record.takesRanges)
+  }
+
+  /// Logs that an answer was cut. Clients leave all the time, so that is of the level `info`.
+  /// - Parameter target: without secrets.
+  func logCut(
+    _ end: BodyEnd, _ target: @autoclosure () -> Bytes, id: @autoclosure () -> Bytes, sent: UInt64, of total: UInt64?,
+    client: @autoclosure () -> Bytes, upstream: String, takesRanges: Bool
+  ) {
     events.log(
-      .warning, "transfer-cut",
+      end.party == .client ? .info : .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.shown(request.head.target).text,
-        "sent": "\(record.bytesSent)", "request": request.idText,
-        "of": record.announced.map { "\($0)" } ?? "-", "client": request.clientAddress.text,
-        "upstream": record.upstream,
-        "next": record.takesRanges
+        "by": end.party.rawValue, "why": end.reason, "target": target().text, "sent": "\(sent)",
+        "request": id().text, "of": total.map { "\($0)" } ?? "-", "client": client().text, "upstream": upstream,
+        "next": takesRanges
           ? "the client can ask for the rest (Range)" : "the client has to start again: no ranges were offered",
       ])
   }

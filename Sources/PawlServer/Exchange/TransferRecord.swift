@@ -38,4 +38,9 @@ struct TransferRecord {
   /// Those of ``bytesSent`` that the metrics count already, and those of them that were in the cache.
   var countedBytes: UInt64 = 0
   var countedFromCache: UInt64 = 0
+
+  /// Forgets an answer that did not reach the client.
+  mutating func forgetAnswer() {
+    (status, bytesSent, bytesFromCache, answeredAt) = (0, 0, 0, nil)
+  }
 }

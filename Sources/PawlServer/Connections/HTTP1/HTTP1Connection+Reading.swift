@@ -50,7 +50,7 @@ extension HTTP1Connection {
       clientHalfClosed()
     case .failed(let code):
       connections.loop.giveReadBuffer(buffer)
-      clientBroke(errorName(code))
+      socketFailed(code)
     }
     return true
   }
@@ -77,7 +77,7 @@ extension HTTP1Connection {
     guard state.isOpen, !contentIsHeldBack else { return }
     if hasClientEnded {
       if state.isWaiting { return finishConnection() }
-      return hasContent ? clientBroke("incomplete-request-body") : ()
+      return hasContent ? clientBroke("incomplete-request-body") : watchHalfClosed()
     }
     let isCrowded = phase == .exchanging && !hasContent && input.count >= listener.settings.maxHeader
     if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
@@ -248,7 +248,8 @@ extension HTTP1Connection {
     case .exchanging:
       if source?.isLive == true { return clientBroke("closed") }
       if input.isEmpty { state.endsHere() }
-      if contentIsUnended { clientBroke("incomplete-request-body") }
+      if contentIsUnended { return clientBroke("incomplete-request-body") }
+      watchHalfClosed()
     case .flushing, .lingering, .closed: break
     }
   }

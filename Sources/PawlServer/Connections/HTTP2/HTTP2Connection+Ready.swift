@@ -74,13 +74,6 @@ extension HTTP2Connection {
     let sent = session.readySent(of: id)
     let request = readyRequests.firstIndex { $0.stream == id }.map { readyRequests.remove(at: $0) }
     if let request { log(request, end, sent: sent) }
-    connections.events.log(
-      .warning, "transfer-cut",
-      [
-        "by": end.party.rawValue, "why": end.reason,
-        "target": request.map { connections.services.shown($0.plain.target).text } ?? "-",
-        "sent": "\(sent)", "request": request?.id.text ?? "-",
-      ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
     pump()
   }
@@ -130,11 +123,15 @@ extension HTTP2Connection {
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
     let connections = self.connections
     let duration = connections.loop.now.microseconds(since: request.began)
+    if let end {
+      connections.logCut(
+        end, connections.services.shown(request.plain.target), id: request.id, sent: UInt64(sent ?? request.bytes),
+        of: UInt64(request.bytes), client: facts.text[...], upstream: request.route.upstreamName, takesRanges: true)
+    }
     connections.countHit(sent: UInt64(sent ?? request.bytes), duration, end)
     connections.logHit(
       request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes), duration
     ) { record in
-      record.bytesFromCache = UInt64(request.bytes)
       record.version = HTTPVersion.http2.text
       record.referer = request.get.first(.referer).map { connections.services.shown(request.get.bytes[$0]) }
       record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }

@@ -248,7 +248,10 @@ final class HTTP2Stream {
     if let exchange {
       self.exchange = nil
       if !hasResponded { give(all: exchange, isMalformed: isMalformed) }
-      if request?.record.end == nil { request?.record.end = end }
+      if request?.record.end == nil {
+        request?.record.end = end
+        if hasResponded { loop.noteCut(request, end) }
+      }
       exchange.clientLeft()
     }
     release()

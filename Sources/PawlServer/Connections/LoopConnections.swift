@@ -100,7 +100,7 @@ final class LoopConnections {
       head: consume head, route: route ?? router.noRoute, loop: services, facts: facts, requestID: id,
       isRouted: route != nil, record: record)
     request.resource = known?.resource
-    request.counts(as: .download)
+    request.counts(as: request.hasContent ? .upload : .download)
     return request
   }
 
@@ -116,9 +116,9 @@ final class LoopConnections {
     return dispatch.makeExchange(for: request, channel: channel)
   }
 
-  /// The identifier in the request, or a new one.
+  /// The identifier in the request, or a new one. The URL of an upload in it is hidden, since it is for logs.
   private func requestID(_ fields: Fields) -> [UInt8] {
-    if let own = fields.only(.xRequestID) { return Array(own) }
+    if let own = fields.only(.xRequestID) { return Array(services.shown(own)) }
     return services.requestIDs.make()
   }
 
@@ -198,15 +198,5 @@ final class LoopConnections {
     request.logExplanation()
     guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
-  }
-
-  /// Counts and logs input that never became a request.
-  /// - Parameter facts: the facts of the client's connection.
-  func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
-    counters.addRequest(StatusClass(status), .none)
-    counters.add(.endedByClient)
-    counters.add(.toClientFromPawl, UInt64(bytes))
-    guard let accessLog = services.accessLog else { return }
-    accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))
   }
 }

@@ -26,11 +26,16 @@ extension IncomingRequest {
   }
 
   /// Collects the fields of the response that the format shows.
-  func collect(_ head: ResponseHead) {
+  /// - Parameters:
+  ///   - length: the announced length of the content; `nil`: none.
+  ///   - written: the head as it was written over HTTP/1.1, with the fields that belong to the connection.
+  func collect(_ head: ResponseHead, length: UInt64? = nil, written: @autoclosure () -> Bytes = []) {
     record.takesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
     guard let format = collectingFormat, !format.responseFields.isEmpty else { return }
+    let text = written()
     collected.responseFields = format.responseFields.map { name in
-      head.fields.combined(named: name.utf8).map(shown)
+      if text.isEmpty, name == "content-length" { return length.map { Bytes("\($0)") } }
+      return (head.fields.combined(named: name.utf8) ?? LoopConnections.value(of: name, in: text)).map(shown)
     }
   }
 
@@ -51,7 +56,8 @@ extension IncomingRequest {
   func accessExtras() -> AccessExtras? {
     guard let format = collectingFormat else { return nil }
     return AccessExtras(
-      isSecure: facts.isSecure, serverPort: facts.port, requestLength: record.requestLength,
+      isSecure: facts.isSecure, serverPort: facts.port, remotePort: facts.client?.port ?? 0,
+      requestLength: record.requestLength,
       headLength: record.headLength, origin: record.extras?.origin,
       requestFields: format.requestFields.map { head.fields.combined(named: $0.utf8).map(shown) },
       responseFields: record.extras?.responseFields ?? format.responseFields.map { _ in nil })

@@ -67,10 +67,10 @@ extension HTTP1Connection {
   private func dropExchange(_ end: BodyEnd) {
     guard let exchange else { return }
     self.exchange = nil
+    if request?.record.end == nil { endsEarly(end) }
     source?.finish()
     source = nil
     unsentFile = nil
-    if request?.record.end == nil { endsEarly(end) }
     exchange.clientLeft()
     logRequest()
   }

@@ -51,9 +51,11 @@ extension HTTP1Connection {
     request.record.forgetAnswer()
   }
 
-  /// Notes why the request ends before its answer was sent completely.
+  /// Notes why the request ends before its answer was sent completely. A live stream has no other end than that its client leaves,
+  /// so it is not cut.
   func endsEarly(_ end: BodyEnd) {
     request?.record.end = end
-    if hasResponded, request?.record.status != 0 { connections.noteCut(request, end) }
+    guard hasResponded, source?.isLive != true, request?.record.status != 0 else { return }
+    connections.noteCut(request, end)
   }
 }

@@ -104,7 +104,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     switch phase {
     case .fresh, .idle, .inHead:
       if input.isEmpty { return close() }
-      refuse(status: 408, reason: "The request head did not arrive in time.")
+      refuse(status: 408, reason: "The request head did not arrive in time.", input[...])
     case .exchanging:
       switch state.turn.answer {
       case .awaited, .unheard: contentIsUnended ? contentTimeIsOver() : lookAtHalfClosed()

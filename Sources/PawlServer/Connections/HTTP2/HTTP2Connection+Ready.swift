@@ -30,6 +30,9 @@ extension HTTP2Connection {
     let ownID = get.requestID == nil ? connections.services.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
     readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, connections.loop.now))
+    if let accessLog = connections.services.accessLog, accessLog.hasExtras {
+      readyRequests[readyRequests.count - 1].shownHead = shownHead(of: hot, id: ownID)
+    }
     (hasServed, hasAnsweredReady) = (true, true)
     return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body)
   }
@@ -41,6 +44,17 @@ extension HTTP2Connection {
     values.append("age", decimal: fields.age)
     values.append("cache-status", HitFields.cacheStatus, decimal: fields.timeToLive)
     if let id { values.append("x-request-id", id, isUnique: true) }
+  }
+
+  /// Returns the fields of the answer as HTTP/1.1 writes them, for formats of the access log that show some.
+  private func shownHead(of hot: HotResponse, id: [UInt8]?) -> Bytes {
+    let fields = HitFields(hot, facts, connections)
+    var head = hot.answer.head[...]
+    if let value = fields.date { head += Array("Date: ".utf8) + value + Array("\r\n".utf8) }
+    if let value = fields.strictTransport { head += Array("Strict-Transport-Security: ".utf8) + value + Array("\r\n".utf8) }
+    head += Array("Age: \(fields.age)\r\nCache-Status: \(HitFields.cacheStatus)\(fields.timeToLive)\r\n".utf8)
+    if let id { head += Array("X-Request-Id: ".utf8) + id + Array("\r\n".utf8) }
+    return head
   }
 
   // MARK: - Sending
@@ -125,7 +139,7 @@ extension HTTP2Connection {
     let duration = connections.loop.now.microseconds(since: request.began)
     if let end {
       connections.logCut(
-        end, connections.services.shown(request.plain.target), id: request.id, sent: UInt64(sent ?? request.bytes),
+        end, connections.services.shown(request.plain.target), id: connections.services.shown(request.id), sent: UInt64(sent ?? request.bytes),
         of: UInt64(request.bytes), client: facts.text[...], upstream: request.route.upstreamName, takesRanges: true)
     }
     connections.countHit(sent: UInt64(sent ?? request.bytes), duration, end)
@@ -134,10 +148,12 @@ extension HTTP2Connection {
     ) { record in
       record.version = HTTPVersion.http2.text
       record.referer = request.get.first(.referer).map { connections.services.shown(request.get.bytes[$0]) }
-      record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
-      record.requestID = request.id
+      record.userAgent = request.get.first(.userAgent).map { connections.services.shown(request.get.bytes[$0]) }
+      record.requestID = connections.services.shown(request.id)
       if let end { record.end(end) }
-      record.extras = connections.hitExtras(facts, requestLength: 0, head: []) { request.get.first(named: $0) }
+      record.extras = connections.hitExtras(facts, requestLength: 0, head: request.shownHead, isCounted: false) {
+        request.get.first(named: $0)
+      }
     }
   }
 }
@@ -156,6 +172,8 @@ struct HTTP2ReadyRequest {
   /// The whole answer is sent when ``HTTP2Connection/written`` has reached this value; `.max` while the end of the answer is
   /// being produced, `nil` before that.
   var until: UInt64?
+  /// The head of the answer for formats of the access log that show fields of it; empty for others.
+  var shownHead: Bytes = []
 
   init(
     _ stream: HTTP2StreamID, _ get: HTTP2PlainGet, _ plain: HotRequest, _ ownID: [UInt8]?, _ route: RouteSettings,

@@ -56,7 +56,8 @@ package enum AccessVariable: String, CaseIterable, Hashable, Sendable {
   /// Whether the value has to be collected while the request is answered, which is done only if the format has it.
   package var isExtra: Bool {
     switch self {
-    case .bytesSent, .requestLength, .serverPort, .remotePort, .scheme, .upstreamAddress, .upstreamStatus, .upstreamResponseTime:
+    case .bytesSent, .requestLength, .serverPort, .remotePort, .scheme, .upstreamAddress, .upstreamStatus,
+      .upstreamResponseTime:
       true
     default: false
     }

@@ -28,7 +28,8 @@ package final class AccessExtras: Sendable {
   }
 
   package init(
-    isSecure: Bool, serverPort: UInt16, remotePort: UInt16 = 0, requestLength: UInt64, headLength: UInt64, origin: Origin?,
+    isSecure: Bool, serverPort: UInt16, remotePort: UInt16 = 0, requestLength: UInt64, headLength: UInt64,
+    origin: Origin?,
     requestFields: [ArraySlice<UInt8>?], responseFields: [ArraySlice<UInt8>?]
   ) {
     (self.isSecure, self.serverPort, self.remotePort) = (isSecure, serverPort, remotePort)

@@ -53,7 +53,9 @@ import Testing
     #expect(throws: mistake) { try AccessFormat(source) }
   }
 
-  @Test("takes fields whose names only resemble those of secrets", arguments: ["$http_x_tokens", "$http_tokenizer", "$http_upload_token_id"])
+  @Test(
+    "takes fields whose names only resemble those of secrets",
+    arguments: ["$http_x_tokens", "$http_tokenizer", "$http_upload_token_id"])
   func harmless(_ source: String) throws {
     #expect(try AccessFormat(source).requestFields.count == 1)
   }

@@ -26,7 +26,8 @@ import Testing
   @Test(
     "shows each variable",
     arguments: [
-      ("$remote_addr $remote_user $remote_port", "192.0.2.1 ann 50000"), ("$msec $request_time", "1795255200.123 1.234"),
+      ("$remote_addr $remote_user $remote_port", "192.0.2.1 ann 50000"),
+      ("$msec $request_time", "1795255200.123 1.234"),
       ("$request|$request_method|$request_uri", "GET /a/b?c=d HTTP/1.1|GET|/a/b?c=d"),
       ("$uri $args $query_string $is_args", "/a/b c=d c=d ?"), ("$server_protocol $scheme", "HTTP/1.1 https"),
       ("$host $http_host $server_name $server_port", "example.org example.org:8080 default 443"),

@@ -60,19 +60,6 @@ extension LoopConnections {
       isSecure: facts.isSecure, serverPort: facts.port, remotePort: facts.client?.port ?? 0,
       requestLength: UInt64(requestLength()), headLength: isCounted ? UInt64(head.count) : 0, origin: nil,
       requestFields: format.requestFields.map { field($0).map(services.shown) },
-      responseFields: format.responseFields.map { Self.value(of: $0, in: head).map(services.shown) })
-  }
-
-  /// Returns the value of a field in a head of HTTP/1.1 that pawl has written; `nil` if there is none.
-  static func value(of name: String, in head: Bytes) -> Bytes? {
-    var start = head.startIndex
-    while start < head.endIndex {
-      let line = head[start...].prefix { $0 != 0x0d }
-      if let colon = line.firstIndex(of: 0x3a), line[..<colon].equalsIgnoringCase(name.utf8) {
-        return line[(colon + 1)...].drop { $0 == 0x20 }
-      }
-      start = line.endIndex + 2
-    }
-    return nil
+      responseFields: format.responseFields.map { RecordedExtras.value(of: $0, in: head).map(services.shown) })
   }
 }

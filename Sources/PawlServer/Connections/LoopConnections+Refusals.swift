@@ -26,7 +26,7 @@ extension LoopConnections {
       record.extras = AccessExtras(
         isSecure: facts.isSecure, serverPort: facts.port, remotePort: facts.client?.port ?? 0, requestLength: 0,
         headLength: UInt64(answer.count), origin: nil, requestFields: format.requestFields.map { _ in nil },
-        responseFields: format.responseFields.map { Self.value(of: $0, in: answer) })
+        responseFields: format.responseFields.map { RecordedExtras.value(of: $0, in: answer) })
     }
     accessLog.write(record)
   }

@@ -181,7 +181,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
     let result = bytes.withUnsafeBytes { stream.write($0, more: false) }
     connections.logRefusal(
-      facts(nil, nil), status: 400, bytes: reply.body.count, RefusedHead(received), answer: bytes.dropLast(reply.body.count))
+      facts(nil, nil), status: 400, bytes: reply.body.count, RefusedHead(received),
+      answer: bytes.dropLast(reply.body.count))
     guard result == .bytes(bytes.count) else { return close() }
     linger()
   }

@@ -10,6 +10,19 @@ final class RecordedExtras {
   var responseFields: [Bytes?] = []
   /// The last answer of an origin.
   var origin: AccessExtras.Origin?
+
+  /// Returns the value of a field in a head of HTTP/1.1 that pawl has written; `nil` if there is none.
+  static func value(of name: String, in head: Bytes) -> Bytes? {
+    var start = head.startIndex
+    while start < head.endIndex {
+      let line = head[start...].prefix { $0 != 0x0d }
+      if let colon = line.firstIndex(of: 0x3a), line[..<colon].equalsIgnoringCase(name.utf8) {
+        return line[(colon + 1)...].drop { $0 == 0x20 }
+      }
+      start = line.endIndex + 2
+    }
+    return nil
+  }
 }
 
 extension IncomingRequest {
@@ -35,7 +48,7 @@ extension IncomingRequest {
     let text = written()
     collected.responseFields = format.responseFields.map { name in
       if text.isEmpty, name == "content-length" { return length.map { Bytes("\($0)") } }
-      return (head.fields.combined(named: name.utf8) ?? LoopConnections.value(of: name, in: text)).map(shown)
+      return (head.fields.combined(named: name.utf8) ?? RecordedExtras.value(of: name, in: text)).map(shown)
     }
   }
 

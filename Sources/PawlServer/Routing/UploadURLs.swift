@@ -79,7 +79,9 @@ final class UploadURLs: Sendable {
   /// the text after it is left out. `nil` when there is nothing to hide.
   func redacted(_ text: Bytes) -> [UInt8]? {
     var first = find(in: text)
-    if Self.first(0x25, in: text, from: text.startIndex) != nil, let encoded = findEncoded(in: text), encoded.start < first?.start ?? .max {
+    if Self.first(0x25, in: text, from: text.startIndex) != nil, let encoded = findEncoded(in: text),
+      encoded.start < first?.start ?? .max
+    {
       first = encoded
     }
     guard let hidden = first else { return nil }

@@ -1,4 +1,4 @@
-"""Clients that leave before they have their answer: what the logs say of them, and what becomes of the request to the origin."""
+"""Clients that leave before they have their whole answer: what the logs say of them."""
 
 import json
 import re
@@ -70,7 +70,12 @@ def waits(bench):
         same(cuts(pawl, target), [], f"{how}: nothing was cut")
 
 
-@check("a half-closed client that reads its answer has it in the log", area="leaving", over=V1, why="HTTP/2 ends streams one by one")
+@check(
+    "a half-closed client that reads its answer has it in the log",
+    area="leaving",
+    over=V1,
+    why="HTTP/2 ends streams one by one",
+)
 def halves(bench):
     origin = bench.origin()
     content = Content("halves", 3_000_000)
@@ -103,5 +108,6 @@ def middle(bench):
         found = cuts(pawl, target)
         same(len(found), before + 1, f"{target}: {found}")
         cut = found[before]
-        same((cut["by"], cut["why"], cut["of"], cut["level"]), ("client", line["end_reason"], str(64 << 20), "info"), f"{cut}")
+        same((cut["by"], cut["why"], cut["level"]), ("client", line["end_reason"], "info"), f"{cut}")
+        same(cut["of"], str(64 << 20), f"{cut}")
         same(cut["request"], line["request_id"], f"{cut}")

@@ -1,5 +1,5 @@
-"""What of a request is logged, over each protocol: requests that were refused, fields of responses, addresses, and the list of
-uploads that run."""
+"""What of a request is logged, over each protocol: requests that were refused, fields of responses, addresses; and how
+uploads that run are listed."""
 
 import base64
 import json
@@ -42,7 +42,9 @@ REFUSED = {
 
 
 @check(
-    "requests that are refused before they have a route are logged with what came of them", area="logs", over=V1,
+    "requests that are refused before they have a route are logged with what came of them",
+    area="logs",
+    over=V1,
     why="malformed requests of HTTP/2 end streams",
 )
 def refused(bench):
@@ -76,7 +78,9 @@ def refused_json(bench):
 
 
 @check(
-    "malformed requests of HTTP/2 that are answered are logged with what came of them", area="logs", over=("h2", "h2c"),
+    "malformed requests of HTTP/2 that are answered are logged with what came of them",
+    area="logs",
+    over=("h2", "h2c"),
     why="they are of HTTP/2",
 )
 def refused_over_h2(bench):
@@ -86,7 +90,7 @@ def refused_over_h2(bench):
     same(lines(pawl, 1)[0], f'501 "{"M" * 40} /x HTTP/2.0"|a.test', "the line")
 
 
-@check("Content-Length and others that are sent can be logged: from the origin, stored, relayed, of pawl's own", area="logs")
+@check("Content-Length and others that are sent can be logged: of answers stored, relayed, of pawl's own", area="logs")
 def sent(bench):
     origin = bench.origin()
     content = Content("sent", 10_000)
@@ -164,7 +168,7 @@ def hidden(bench):
     url = f"https://pawl.test/.pawl/uploads/{token}"
     dead = closed_port()
     fields = (("User-Agent", f"app {url}"), ("X-Request-Id", url), ("Referer", url), ("X-Other", url))
-    own = '$request "$http_user_agent" $request_id $http_x_request_id $http_x_other $sent_http_x_request_id $http_referer'
+    own = '$request "$http_user_agent" $request_id $http_x_request_id $http_x_other $sent_http_x_request_id'
     for turn, format in enumerate(("json", "combined", own)):
         for to, targets in ((origin, ("/kept", "/kept", "/kept", "/direct")), (f"http://127.0.0.1:{dead}", ("/502",))):
             name = f"p{turn}{'dead' if isinstance(to, str) else ''}"
@@ -178,9 +182,7 @@ def hidden(bench):
             true(token not in logs, f"{name}: {[line for line in logs.splitlines() if token in line][:2]}")
 
 
-@check(
-    "with escape=none a client cannot end a line", area="logs", over=CLEAR, why="it is about what is logged"
-)
+@check("with escape=none a client cannot end a line", area="logs", over=CLEAR, why="it is about what is logged")
 def forging(bench):
     origin = bench.origin()
     origin.default = Resource(b"1", fields=NO_STORE)

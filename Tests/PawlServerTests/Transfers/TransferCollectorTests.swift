@@ -60,12 +60,16 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("an ordinary upload: what came of it, then how much the origin has got", arguments: ["", "plain-uploads = spool"])
+  @Test(
+    "an ordinary upload: what came of it, then how much the origin has got", arguments: ["", "plain-uploads = spool"])
   func upload(_ site: String) throws {
     let gate = Gate()
     let origin = ScriptedOrigin(
       .tcp,
-      [.expectHead, .expect("123456789"), .wait(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
+      [
+        .expectHead, .expect("123456789"), .wait(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        .readToEnd,
+      ])
     let pawl = try TestServer(origin) { $0.site = site }
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\nContent-Length: 9\r\n\r\n1234")

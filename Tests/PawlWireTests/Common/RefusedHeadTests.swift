@@ -35,7 +35,10 @@ import Testing
   @Test("over HTTP/2 the words come by themselves")
   func overHTTP2() {
     let head = RefusedHead(method: Bytes("GET"), target: Bytes("x"), host: Bytes("a"))
-    #expect([head.line, head.method, head.target, head.version, head.host].map(\.text) == ["GET x HTTP/2.0", "GET", "x", "HTTP/2.0", "a"])
+    #expect(
+      [head.line, head.method, head.target, head.version, head.host].map(\.text) == [
+        "GET x HTTP/2.0", "GET", "x", "HTTP/2.0", "a",
+      ])
     #expect(RefusedHead(method: [], target: [], host: []).line.isEmpty)
   }
 }

@@ -51,7 +51,9 @@ extension HTTP2Connection {
     let fields = HitFields(hot, facts, connections)
     var head = hot.answer.head[...]
     if let value = fields.date { head += Array("Date: ".utf8) + value + Array("\r\n".utf8) }
-    if let value = fields.strictTransport { head += Array("Strict-Transport-Security: ".utf8) + value + Array("\r\n".utf8) }
+    if let value = fields.strictTransport {
+      head += Array("Strict-Transport-Security: ".utf8) + value + Array("\r\n".utf8)
+    }
     head += Array("Age: \(fields.age)\r\nCache-Status: \(HitFields.cacheStatus)\(fields.timeToLive)\r\n".utf8)
     if let id { head += Array("X-Request-Id: ".utf8) + id + Array("\r\n".utf8) }
     return head
@@ -139,7 +141,8 @@ extension HTTP2Connection {
     let duration = connections.loop.now.microseconds(since: request.began)
     if let end {
       connections.logCut(
-        end, connections.services.shown(request.plain.target), id: connections.services.shown(request.id), sent: UInt64(sent ?? request.bytes),
+        end, connections.services.shown(request.plain.target), id: connections.services.shown(request.id),
+        sent: UInt64(sent ?? request.bytes),
         of: UInt64(request.bytes), client: facts.text[...], upstream: request.route.upstreamName, takesRanges: true)
     }
     connections.countHit(sent: UInt64(sent ?? request.bytes), duration, end)

@@ -77,7 +77,7 @@ struct Reload: ParsableCommand {
   /// cannot ask; `nil`: it is asked.
   private func onlySignals() throws(RunFailure) -> pid_t? {
     guard try server.isOutOfReach(), let value = getenv("MAINPID"), let pid = pid_t(String(cString: value)), pid > 1,
-      case .success(let name) = Surroundings.system.readFile("/proc/\(pid)/comm"), name == Array("pawl\n".utf8)
+      case .success(let name) = Surroundings.system.readFile("/proc/\(pid)/comm"), name.starts(with: "pawl".utf8)
     else { return nil }
     return pid
   }

@@ -72,7 +72,8 @@ class Judge:
         if answer.ended.startswith("malformed"):
             return self.say("malformed", answer.ended, operation)
         if answer.ended == "late":
-            if self.undisturbed(operation, answer):
+            lied = any(each.lied for each in self.recent.get(operation.resource, [])[-10:])
+            if self.undisturbed(operation, answer) and not lied:
                 unknown = any(
                     each.broken and each.get("Content-Length") is None
                     for each in self.recent.get(operation.resource, [])[-10:]

@@ -168,6 +168,10 @@ class ReferenceUploads:
             await self.say(stream, 502, dialects.common(version))
             return True
         fields = [(n, v) for n, v in told.fields if n in ("X-Told", "Content-Type")]
+        if not told.complete:  # cut for this client as well
+            fields.append(("Content-Length", str(told.length)))
+            await stream.send(answer_head(told.status, fields + self.state(held, version, True)) + told.body)
+            return False
         if version == 0 and told.status < 300:
             await self.say(stream, 201 if more else 204, [*more, *fields, *self.state(held, version)])
             return True

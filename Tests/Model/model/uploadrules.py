@@ -37,6 +37,7 @@ class Upload:
     users: set = dataclasses.field(default_factory=set)  # whose tokens took part
     expected: bytes | None = None  # of a join: what has to arrive
     last: float = 0.0
+    born: float = dataclasses.field(default_factory=time.time)
 
     @property
     def length(self):
@@ -131,7 +132,8 @@ class UploadJudge:
 
     def claims(self, upload, answer, what):
         """`Upload-Complete: ?1` since version 9: only where the application has answered."""
-        if upload.version >= 9 and dialects.said_complete(upload.version, answer):
+        unknown = any(end >= upload.born for _, end in self.disturbed)  # it may have been sent as pawl was killed
+        if upload.version >= 9 and dialects.said_complete(upload.version, answer) and not unknown:
             self.coverage.chance("complete-early")
             attempts = self.target.attempts.get(upload.key, [])
             if not any(each.status is not None or each.ended for each in attempts) and answer.status < 400:

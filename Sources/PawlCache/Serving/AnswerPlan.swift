@@ -70,7 +70,7 @@ package enum AnswerPlan: Hashable, Sendable {
       comesLate = !hasTotal && !head.givesLifetime && isFilling
       // A stored response other than a 200 is requested without conditions. In response to conditions the origin would send the
       // same status again, and pawl stores only a 200 from such a response (``NotStored/conditional``).
-      if head.status != 200 || !head.canBeValidated {
+      if head.status != 200 || !head.canBeValidated || head.isConfirmedByDateAlone(to: fields) {
         proof = .none
       } else if let tag = head.validators.tag, !tag.isWeak {
         proof = .strongTag

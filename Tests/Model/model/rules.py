@@ -101,14 +101,11 @@ RULES = {
 # Broken by pawl when the model was written, each with its script in ../found. They are counted and told, and end a run
 # only with --strict. A rule leaves this list when pawl keeps it.
 KNOWN = {
-    "only-if-cached": "only-if-cached-asks-the-origin.json",
     "stale-part": "stale-part-after-a-validated-part.json",
     "invalidated-resume": "download-goes-on-after-an-unsafe-request.json",
     "request-no-store-resume": "answer-to-no-store-is-kept.json",
     "range-416-first": "416-for-the-first-of-two-ranges.json",
-    "range-waits": "range-waits-30-seconds.json",
     "head-of-broken": "head-of-an-answer-that-broke-before-its-body.json",
-    "user-by-date": "page-of-another-user-by-date.json",
     "completed-by-length": "version-6-complete-by-its-length.json",
     "delete-busy": "second-delete-at-once-gets-503.json",
 }

@@ -189,7 +189,7 @@ def untrusted(bench):
             data, ended = client.until_end(4)
             true(ended != "timeout" and not data, f"{octets[:16]!r} from elsewhere: {data[:60]!r} {ended}")
     same(origin.requests, [], "requests at the origin")
-    true("proxy-protocol-refused" in pawl.log(), "nothing in the log")
+    wait_for(lambda: "proxy-protocol-refused" in pawl.log(), 10, "the news")
     same(fetch(pawl, v1(), source="127.0.0.1").status, 200, "from a trusted one")
 
 

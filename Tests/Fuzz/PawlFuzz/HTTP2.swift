@@ -12,7 +12,8 @@ extension FuzzTarget {
     var input = FuzzInput(bytes)
     let (choice, answers) = (input.number(below: 64), input.flag())
     let conversation = HTTP2Conversation(answers: answers)
-    conversation.run(HTTP2Conversation.opening + input.text, pieces: FuzzInput.pieces(of: 24 + 18 + input.text.count, by: choice))
+    conversation.run(
+      HTTP2Conversation.opening + input.text, pieces: FuzzInput.pieces(of: 24 + 18 + input.text.count, by: choice))
   }
 
   /// Header blocks: each line of the input is one field of a request, written without compression.

@@ -70,7 +70,9 @@ extension FuzzTarget {
       if again != parsed { breach("written again, it differs") }
     case .unsatisfied(let total):
       guard let total else { return }
-      if ContentRange.parse(ContentRange.unsatisfied(total: total)[...]) != parsed { breach("written again, it differs") }
+      if ContentRange.parse(ContentRange.unsatisfied(total: total)[...]) != parsed {
+        breach("written again, it differs")
+      }
     }
   }
 }

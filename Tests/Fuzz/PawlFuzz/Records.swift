@@ -28,7 +28,8 @@ extension FuzzTarget {
       bytes.withUnsafeBytes { check($0) }
     }
     let list = PackList.read(bytes, of: 1, seed: seed)
-    if let list, PackList.read(PackList.bytes(list, seed: seed), of: 1, seed: seed)?.entries.count != list.entries.count {
+    if let list, PackList.read(PackList.bytes(list, seed: seed), of: 1, seed: seed)?.entries.count != list.entries.count
+    {
       breach("a list, read again, differs")
     }
   }
@@ -70,7 +71,9 @@ extension FuzzTarget {
         content: UnsafeRawBufferPointer(rebasing: bytes[record.content]), digest: record.digest, seed: seed)
     else { return }
     let second = again.withUnsafeBytes { PackRecord($0, seed: seed) }
-    if second.map({ "\($0.row)" }) != "\(record.row)" || second?.tags != record.tags { breach("a record, read again, differs") }
+    if second.map({ "\($0.row)" }) != "\(record.row)" || second?.tags != record.tags {
+      breach("a record, read again, differs")
+    }
   }
 
   /// Records of the ledger: each piece of the input is the data of one.

@@ -70,7 +70,8 @@ extension FuzzTarget {
       if let type = metadata.mediaType, type.contains(where: { $0 < 0x20 || $0 >= 0x7f }) { breach("a media type") }
     } catch { guard case .malformed = error else { breach("\(error)") } }
     let head = RequestHead(
-      method: .post, target: Bytes("/"), fields: lines([Bytes("Tus-Resumable: 1.0.0"), Bytes("Upload-Concat: ") + bytes]))
+      method: .post, target: Bytes("/"),
+      fields: lines([Bytes("Tus-Resumable: 1.0.0"), Bytes("Upload-Concat: ") + bytes]))
     guard let urls = TusRequest.parts(head) else { return }
     if urls.isEmpty { breach("no parts") }
     _ = urls.map { TusConcat.token($0, prefix: Array("/.uploads/".utf8)) }
@@ -82,7 +83,9 @@ extension FuzzTarget {
     let value: (Int) -> [UInt8] = { $0 < parts.count ? parts[$0] : [] }
     let boundary = Array("pawl-0123456789abcdef".utf8)
     // The boundary is random, so no value holds it.
-    guard !parts.contains(where: { String(decoding: $0, as: UTF8.self).contains("pawl-0123456789abcdef") }) else { return }
+    guard !parts.contains(where: { String(decoding: $0, as: UTF8.self).contains("pawl-0123456789abcdef") }) else {
+      return
+    }
     let form = MultipartForm(
       field: value(0), fileName: value(1), mediaType: nil, fields: [(value(2), value(3)), (value(4), value(5))],
       boundary: boundary)
@@ -95,7 +98,9 @@ extension FuzzTarget {
         breach("\(lines)")
       }
     }
-    if let disposition = ContentDisposition.inline(fileName: value(1)), disposition.contains(where: { $0 < 0x20 || $0 > 0x7e }) {
+    if let disposition = ContentDisposition.inline(fileName: value(1)),
+      disposition.contains(where: { $0 < 0x20 || $0 > 0x7e })
+    {
       breach("Content-Disposition holds \(disposition)")
     }
     if let template = FormTemplate(String(decoding: value(6), as: UTF8.self)) { _ = template.value(nil) }

@@ -9,6 +9,7 @@ from harness import certificates
 from harness.checks import CLEAR, check, only, same, timely, true
 from harness.client import Client
 from harness.origin import Resource
+from harness.process import wait_for
 
 NO_STORE = (("Cache-Control", "no-store"),)
 SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"

@@ -56,6 +56,7 @@ final class DownloadExchange: Exchange {
     // An event stream is never collapsed: a second client would wait for the first event of the first one.
     if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
+      if CacheControl(request.head.fields).onlyIfCached { return refuseOnlyIfCached() }
       resource?.withLock { decideRangeCoding($0) }
       return forwardInstead(.request)
     }

@@ -31,7 +31,7 @@ package struct ResumeAdvice: Hashable, Sendable {
     case .no(let reason):
       let kept = policy.resumePrivate == nil ? ["resume-private = 15m"] : []
       switch reason {
-      case .isPrivate, .authorization, .varyStar, .setCookie: lines = kept
+      case .isPrivate, .authorization, .userByDate, .varyStar, .setCookie: lines = kept
       case .noStore: lines = policy.resumePrivateNoStore ? kept : kept + ["resume-private-no-store = on"]
       case .requestNoStore, .method, .status, .liveStream, .tooLarge, .noFreshness, .conditional, .override: return nil
       }

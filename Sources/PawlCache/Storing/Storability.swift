@@ -11,9 +11,11 @@ package enum NotStored: String, CaseIterable, Hashable, Sendable {
   case noStore = "no-store"
   case requestNoStore = "request-no-store"
   case isPrivate = "private"
-  /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5). Or the request names its user in
-  /// another field, and the response has `no-cache` and no tag by which the origin could confirm it to somebody else.
+  /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5).
   case authorization
+  /// The request names its user in a field that selects nothing, and the response has `no-cache`, and no tag by which the origin
+  /// could confirm it to somebody else.
+  case userByDate = "user-by-date"
   case varyStar = "vary-star"
   /// The response sets a cookie, and does not address shared caches explicitly.
   case setCookie = "set-cookie"
@@ -39,6 +41,7 @@ extension NotStored {
     case .requestNoStore: "the request has Cache-Control: no-store (RFC 9111 §5.2.1.5)"
     case .isPrivate: "the response has Cache-Control: private (RFC 9111 §5.2.2.7)"
     case .authorization: "the request has a credential, and the response does not permit sharing (RFC 9111 §3.5)"
+    case .userByDate: "the request names its user, and the response has no-cache and no tag: a date confirms nothing"
     case .varyStar: "the response has Vary: * (RFC 9111 §4.1)"
     case .setCookie: "the response sets a cookie, and has neither public nor s-maxage (RFC 6265 §3, RFC 9111 §7.3)"
     case .noFreshness: "not a 200, without freshness or validator: it would never be used again (RFC 9111 §3)"
@@ -119,7 +122,7 @@ package enum Storability: Hashable, Sendable {
     if control.isPrivate { return .isPrivate }
     if RequestFields.hasCredential(request.fields), !permitsAuthorized(control) { return .authorization }
     if isConfirmedByDateAlone(fields, directives), Credentials.areShown(in: request.fields, besides: VaryRule(fields)) {
-      return .authorization
+      return .userByDate
     }
     if RequestFields.hasOverride(request.fields) { return .override }
     if VaryRule(fields).isStar { return .varyStar }
@@ -178,7 +181,7 @@ package enum Storability: Hashable, Sendable {
   ) -> Bool {
     guard policy.resumePrivate != nil, request.method == .get, response.status == 200 else { return false }
     switch reason {
-    case .isPrivate, .authorization, .varyStar, .setCookie: return true
+    case .isPrivate, .authorization, .userByDate, .varyStar, .setCookie: return true
     case .noStore, .requestNoStore: return policy.resumePrivateNoStore
     case .method, .status, .liveStream, .tooLarge, .noFreshness, .conditional, .override: return false
     }

@@ -85,7 +85,8 @@ final class AdminExchange: Exchange {
 
   func reply(_ reply: AdminReply) {
     guard !isOver, !channel.hasResponded else { return }
-    channel.respond(reply.head, length: .known(UInt64(reply.content.count)), body: MemoryBody(reply.content))
+    channel.respond(
+      reply.head, length: .known(UInt64(reply.content.count)), body: PacedBody(reply.content, on: services.loop))
   }
 
   /// Sends a response whose content comes piece by piece, an event stream for instance.

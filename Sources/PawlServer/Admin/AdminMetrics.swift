@@ -31,7 +31,7 @@ enum AdminMetrics {
       page.add($0)
     } done: {
       page.end($0)
-      exchange.reply(AdminReply(AdminReply.json, page.bytes + [0x0a]))
+      exchange.reply(AdminReply(AdminReply.json, page.takeLine()))
     }
   }
 }

@@ -22,4 +22,11 @@ struct TransferPage {
     bytes.append(text: ",\"complete\":")
     bytes.append(text: outcome.isComplete ? "true}" : "false}")
   }
+
+  /// Takes the page as a line, without a copy. The page is empty then.
+  mutating func takeLine() -> [UInt8] {
+    bytes.append(0x0a)
+    defer { bytes = [] }
+    return bytes
+  }
 }

@@ -51,12 +51,13 @@ import Testing
   @Test(
     "keeps what only a date confirms for nobody else, if the request names its user in a field that selects nothing",
     arguments: [
-      (["X-Api-Key: k"], ["Cache-Control: no-cache"], .no(.authorization)),
+      (["X-Api-Key: k"], ["Cache-Control: no-cache"], .no(.userByDate)),
       (
         ["X-Api-Key: k"], ["Cache-Control: no-cache", "Last-Modified: Sat, 01 Aug 2026 10:00:00 GMT"],
-        .no(.authorization)
+        .no(.userByDate)
       ),
-      (["Authorization: x"], ["Cache-Control: no-cache, must-revalidate"], .no(.authorization)),
+      (["Authorization: x"], ["Cache-Control: no-cache, must-revalidate"], .no(.userByDate)),
+      (["Authorization: x"], ["Cache-Control: no-cache"], .no(.authorization)),
       (["X-Api-Key: k"], ["Cache-Control: no-cache", "ETag: \"a\""], .shared),
       (["X-Api-Key: k"], ["Cache-Control: no-cache", "Vary: X-API-Key"], .shared),
       (["X-Api-Key: k"], ["Cache-Control: no-cache, public"], .shared),

@@ -71,7 +71,7 @@ extension CollapsedFetch {
     return switch reason {
     case .requestNoStore, .authorization, .conditional, .override, .method: false
     case .status, .noFreshness: !RequestFields.mayProvoke(status, request.head.fields)
-    case .liveStream, .tooLarge, .noStore, .isPrivate, .varyStar, .setCookie: true
+    case .liveStream, .tooLarge, .noStore, .isPrivate, .userByDate, .varyStar, .setCookie: true
     }
   }
 

@@ -147,3 +147,16 @@ let package = Package(
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )
+
+// The fuzz targets are built by Tests/Fuzz/run alone, because they need the fuzzer's runtime.
+if Context.environment["PAWL_FUZZ"] != nil {
+  package.products.append(.library(name: "PawlFuzz", type: .static, targets: ["PawlFuzz"]))
+  package.targets.append(
+    .target(
+      name: "PawlFuzz",
+      dependencies: [
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlConfig", "PawlDisk", "PawlCacheStore",
+        "PawlUploadStore", "CLinux",
+      ],
+      path: "Tests/Fuzz/PawlFuzz", cSettings: cSettings, swiftSettings: swiftSettings))
+}

@@ -117,6 +117,21 @@ static const int pawl_O_TMPFILE = O_TMPFILE;
 static inline int pawl_window_size(int terminal, struct winsize *size) { return ioctl(terminal, TIOCGWINSZ, size); }
 /// `pidfd_open(2)`, for which the C library of Debian 12 has no header.
 static inline int pawl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+/// Writes out what was printed to standard output. Returns 0, or the reason (`errno`) why some of it was not written; -1 if it is not
+/// known any more.
+static inline int pawl_flush_output(void) {
+    errno = 0;
+    if (fflush(stdout) != 0) return errno ? errno : -1;
+    return ferror(stdout) ? -1 : 0;
+}
+/// Forgets that something could not be written to standard output.
+static inline void pawl_clear_output(void) { clearerr(stdout); }
+/// Returns the process at the other end of a local socket, or that made the pair; -1: it is not known.
+static inline pid_t pawl_peer_process(int socket) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : -1;
+}
 /// `accept4(2)` for a blocking socket, without the peer's address.
 static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
 /// Makes an anonymous file in memory that can be sealed; -1 and `errno` on failure.

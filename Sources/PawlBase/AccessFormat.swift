@@ -7,7 +7,7 @@ package struct AccessFormat: Hashable, Sendable {
     case plain = "default"
     /// As in a string of JSON; nothing for a missing value.
     case json
-    /// Not at all; nothing for a missing value.
+    /// Not at all but for control characters (`\xHH`), which could forge a line; nothing for a missing value.
     case none
   }
 
@@ -42,10 +42,17 @@ package struct AccessFormat: Hashable, Sendable {
   /// Whether a variable is among the pieces that only few formats have (``AccessVariable/isExtra``), or a field.
   package private(set) var hasExtras = false
 
-  /// Fields whose values no log shows.
+  /// Fields whose values no log shows, and the ends of the names of further ones.
   private static let secrets: Set<String> = [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-csrf-token",
+    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "set-cookie",
+    "api-key", "apikey", "token", "secret", "password", "sec-websocket-protocol", "cf-access-jwt-assertion",
+    "x-goog-iap-jwt-assertion", "x-amzn-oidc-data", "x-amzn-oidc-accesstoken",
   ]
+  private static let secretEnds = ["-authorization", "-token", "-secret", "-password", "-api-key", "-apikey"]
+
+  private static func isSecret(_ field: String) -> Bool {
+    secrets.contains(field) || secretEnds.contains { field.hasSuffix($0) }
+  }
 
   package init(_ source: String) throws(Mistake) {
     self.source = source
@@ -136,7 +143,7 @@ package struct AccessFormat: Hashable, Sendable {
   ) throws(Mistake) -> Int {
     let field = String(name.dropFirst(prefix.count).lowercased().map { $0 == "_" ? "-" : $0 })
     guard !field.isEmpty else { throw .unknown(name) }
-    guard !secrets.contains(field) else { throw .secret(name) }
+    guard !isSecret(field) else { throw .secret(name) }
     if let known = fields.firstIndex(of: field) { return known }
     fields.append(field)
     return fields.count - 1

@@ -2,6 +2,7 @@
 /// format.
 package enum AccessVariable: String, CaseIterable, Hashable, Sendable {
   case remoteAddress = "remote_addr"
+  case remotePort = "remote_port"
   case remoteUser = "remote_user"
   case timeLocal = "time_local"
   case timeISO8601 = "time_iso8601"
@@ -55,7 +56,8 @@ package enum AccessVariable: String, CaseIterable, Hashable, Sendable {
   /// Whether the value has to be collected while the request is answered, which is done only if the format has it.
   package var isExtra: Bool {
     switch self {
-    case .bytesSent, .requestLength, .serverPort, .scheme, .upstreamAddress, .upstreamStatus, .upstreamResponseTime:
+    case .bytesSent, .requestLength, .serverPort, .remotePort, .scheme, .upstreamAddress, .upstreamStatus,
+      .upstreamResponseTime:
       true
     default: false
     }

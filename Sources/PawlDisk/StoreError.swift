@@ -6,6 +6,8 @@ package enum StoreError: Error, Hashable, Sendable {
   case inUse(path: String)
   /// The budget, the file system or a quota has no space. The caller stops storing; a response still goes on to the client.
   case full
+  /// Another process has taken the store over. The caller stops storing, as when there is no space.
+  case handedOver
   /// The body or the upload was removed, or marked as failed, while bytes were written to it; or the pool has stopped.
   case dropped
   /// More bytes came than the total length of the body.
@@ -51,6 +53,7 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .inUse(let path): "\(path) is used by another process"
     case .full: "no room"
+    case .handedOver: "another process has taken over (upgrade)"
     case .dropped: "the body was dropped"
     case .beyondTotal: "more bytes than announced"
     case .differs: "other bytes than those that were lost"

@@ -3,6 +3,8 @@ package final class AccessExtras: Sendable {
   /// Whether the client speaks TLS, with pawl or with a trusted proxy.
   let isSecure: Bool
   let serverPort: UInt16
+  /// The port of the client; 0 if it is not known, as over a unix socket.
+  let remotePort: UInt16
   /// Bytes of the request: its head and its content.
   let requestLength: UInt64
   /// Bytes of the response's head; over HTTP/2 0, because the head is compressed together with others.
@@ -26,10 +28,12 @@ package final class AccessExtras: Sendable {
   }
 
   package init(
-    isSecure: Bool, serverPort: UInt16, requestLength: UInt64, headLength: UInt64, origin: Origin?,
+    isSecure: Bool, serverPort: UInt16, remotePort: UInt16 = 0, requestLength: UInt64, headLength: UInt64,
+    origin: Origin?,
     requestFields: [ArraySlice<UInt8>?], responseFields: [ArraySlice<UInt8>?]
   ) {
-    (self.isSecure, self.serverPort, self.requestLength) = (isSecure, serverPort, requestLength)
+    (self.isSecure, self.serverPort, self.remotePort) = (isSecure, serverPort, remotePort)
+    self.requestLength = requestLength
     (self.headLength, self.origin) = (headLength, origin)
     (self.requestFields, self.responseFields) = (requestFields, responseFields)
   }

@@ -109,7 +109,11 @@ package final class AccessLog: @unchecked Sendable {
   }
 
   /// Reopens the file after a rotation. Does nothing for other destinations.
-  package func reopen() { writer?.reopen() }
+  /// - Parameter then: called once, on any thread, with the reason if the file could not be opened.
+  package func reopen(then: (@Sendable (LogError?) -> Void)? = nil) {
+    guard let writer else { return then?(nil) ?? () }
+    writer.reopen(then: then)
+  }
 
   /// Waits until all lines written so far have reached the destination.
   package func flush() { writer?.flush() }

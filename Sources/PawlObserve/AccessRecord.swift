@@ -23,6 +23,10 @@ package struct AccessRecord: Sendable {
   package var target: ArraySlice<UInt8> = []
   /// The version as on the wire: `HTTP/1.1`.
   package var version: StaticString = "HTTP/1.1"
+  /// The request line as the client sent it, if the request was refused before it was one; otherwise `nil`.
+  package var requestLine: ArraySlice<UInt8>?
+  /// The version that the client named in such a line; empty if it named none.
+  package var sentVersion: ArraySlice<UInt8> = []
   /// The status of the response; 0 if there was none.
   package var status: Int = 0
   /// Content bytes sent to the client, without the head and chunk sizes.

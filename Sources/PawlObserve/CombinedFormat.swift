@@ -23,6 +23,7 @@ extension [UInt8] {
   }
 
   private mutating func append(requestLineOf record: AccessRecord) {
+    if let line = record.requestLine { return append(nginx: line) }
     guard !record.method.isEmpty else { return append(0x2d) }
     append(nginx: record.method)
     append(0x20)
@@ -44,6 +45,13 @@ extension [UInt8] {
     append(0x5c)
     append(0x78)
     append(hexadecimal: byte, uppercase: true)
+  }
+
+  /// Appends a value as it is, but for control characters, which could end the line and begin another one: they are `\xHH`.
+  mutating func append(visible bytes: ArraySlice<UInt8>) {
+    func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7f }
+    guard bytes.contains(where: isControl) else { return append(contentsOf: bytes) }
+    for byte in bytes { isControl(byte) ? append(nginxByte: byte) : append(byte) }
   }
 
   @inline(__always)

@@ -36,7 +36,7 @@ private struct CustomLine {
     switch format.escaping {
     case .plain: output.append(nginx: bytes)
     case .json: if let bytes { output.append(jsonBytes: bytes) }
-    case .none: if let bytes { output.append(contentsOf: bytes) }
+    case .none: if let bytes { output.append(visible: bytes) }
     }
   }
 
@@ -46,7 +46,7 @@ private struct CustomLine {
       guard let text, !text.isEmpty else { return output.append(0x2d) }
       for byte in text.utf8 { output.append(nginxByte: byte) }
     case .json: if let text { output.append(jsonBytes: text.utf8) }
-    case .none: if let text { output.append(contentsOf: text.utf8) }
+    case .none: if let text { output.append(visible: Array(text.utf8)[...]) }
     }
   }
 
@@ -76,6 +76,7 @@ private struct CustomLine {
     case .bytesSent: output.append(decimal: record.bytes + (record.extras?.headLength ?? 0))
     case .serverName: append(text: record.site)
     case .serverPort: output.append(decimal: UInt64(record.extras?.serverPort ?? 0))
+    case .remotePort: output.append(decimal: UInt64(record.extras?.remotePort ?? 0))
     case .upstreamAddress, .upstreamStatus, .upstreamResponseTime, .upstreamCacheStatus: appendUpstream(variable)
     case .tlsProtocol: append(word: record.tlsVersion)
     case .tlsCipher: append(text: record.tlsCipher)
@@ -106,6 +107,7 @@ private struct CustomLine {
     case .uri: append(record.method.isEmpty ? nil : record.path)
     case .arguments, .query: append(record.query)
     case .isArguments: if record.query != nil { output.append(0x3f) }
+    case .serverProtocol where record.requestLine != nil: append(record.sentVersion.isEmpty ? nil : record.sentVersion)
     case .serverProtocol: append(word: record.method.isEmpty ? nil : record.version)
     case .scheme: append(word: record.extras?.isSecure == true ? "https" : "http")
     case .host: append(record.host.isEmpty ? nil : record.hostName)
@@ -118,6 +120,7 @@ private struct CustomLine {
   }
 
   private mutating func appendRequestLine() {
+    if let line = record.requestLine { return append(line) }
     guard !record.method.isEmpty else { return appendMissing() }
     append(record.method)
     output.append(0x20)

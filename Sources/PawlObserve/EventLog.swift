@@ -118,7 +118,13 @@ package final class EventLog: @unchecked Sendable {
   package func flushLast() { writer.flush(atMost: LineWriter.lastWait) }
 
   /// Reopens the file after a rotation. Does nothing for other destinations.
-  package func reopen() { writer.reopen() }
+  /// - Parameter then: called once, on any thread, with the reason if the file could not be opened. It is logged, too.
+  package func reopen(then: (@Sendable (LogError?) -> Void)? = nil) {
+    writer.reopen { [weak self] failure in
+      if let failure { self?.log(.error, "event-log-failed", ["why": failure.description]) }
+      then?(failure)
+    }
+  }
 }
 
 /// Fields of an event that are collected before it is written.

@@ -12,7 +12,11 @@ extension [UInt8] {
     append(member: "method", record.method)
     append(member: "host", record.host)
     append(member: "target", record.target)
-    append(member: "version", literal: record.version)
+    if record.requestLine == nil {
+      append(member: "version", literal: record.version)
+    } else {
+      append(member: "version", record.sentVersion.isEmpty ? nil : record.sentVersion)
+    }
     append(member: "status", number: UInt64(clamping: record.status))
     append(member: "bytes", number: record.bytes)
     append(member: "duration_us", number: record.durationMicros)

@@ -25,6 +25,8 @@ final class LineWriter: @unchecked Sendable {
   /// The number of the last line that a caller of ``flush(atMost:)`` waits for. The lines up to it are written without delay.
   private var linesUrgent: UInt64 = 0
   private var wantsReopen = false
+  /// Called once the file was opened again, with the reason if it was not.
+  private var reopeners: [@Sendable (LogError?) -> Void] = []
   private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
@@ -145,11 +147,18 @@ final class LineWriter: @unchecked Sendable {
   }
 
   /// Tells the writer's thread to reopen the file before it writes the next line.
-  func reopen() {
+  /// - Parameter then: called once, on the writer's thread, with the reason if the file could not be opened: the old one stays in use.
+  ///   At once, on this thread, if the writer has ended.
+  func reopen(then: (@Sendable (LogError?) -> Void)? = nil) {
     pthread_mutex_lock(lock)
-    wantsReopen = true
-    pthread_cond_signal(wakeWriter)
+    let hasEnded = stage == .ended
+    if !hasEnded {
+      wantsReopen = true
+      if let then { reopeners.append(then) }
+      pthread_cond_signal(wakeWriter)
+    }
     pthread_mutex_unlock(lock)
+    if hasEnded { then?(nil) }
   }
 
   /// Lets the thread write the queued lines and end; does not wait for that. Later lines are dropped.
@@ -212,13 +221,14 @@ final class LineWriter: @unchecked Sendable {
     while true {
       while queue.isEmpty, stage == .open, !wantsReopen { pthread_cond_wait(wakeWriter, lock) }
       if queue.count < batch, !isUrgent, stage == .open, !wantsReopen { linger() }
-      if queue.isEmpty, stage != .open { break }
+      if queue.isEmpty, stage != .open, !wantsReopen { break }
       taken.removeAll(keepingCapacity: true)
       swap(&taken, &queue)
-      let (goal, reopens) = (linesQueued, wantsReopen)
-      wantsReopen = false
+      let (goal, reopens) = (linesQueued, wantsReopen ? reopeners : nil)
+      (wantsReopen, reopeners) = (false, [])
       pthread_mutex_unlock(lock)
-      let failures = deliver(taken, reopening: reopens)
+      if let reopens { reopenNow(reopens) }
+      let failures = deliver(taken)
       pthread_mutex_lock(lock)
       dropped += failures
       linesDone = goal
@@ -243,18 +253,20 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_lock(lock)
   }
 
-  /// Reopens the file if ``reopen()`` was called, and writes the lines. Call this without the lock. Lines that were queued before
-  /// ``reopen()`` may go to the old or the new file.
-  /// - Returns: how many lines were lost.
-  private func deliver(_ bytes: [UInt8], reopening: Bool) -> UInt64 {
-    if reopening {
-      do throws(LogError) {
-        try output.reopen()
-      } catch {
-        // The old file stays in use, so no line is lost. The operator sees the reason.
-        if let trouble { trouble(error.description) } else { _ = output.write(Array("\(error)\n".utf8)) }
-      }
+  /// Reopens the file. Call this without the lock. Lines that were queued before ``reopen(then:)`` may go to the old or the new file.
+  private func reopenNow(_ done: [@Sendable (LogError?) -> Void]) {
+    var failure: LogError?
+    do throws(LogError) { try output.reopen() } catch {
+      // The old file stays in use, so no line is lost. The operator sees the reason.
+      failure = error
+      trouble?(error.description)
     }
+    for then in done { then(failure) }
+  }
+
+  /// Writes the lines. Call this without the lock.
+  /// - Returns: how many lines were lost.
+  private func deliver(_ bytes: [UInt8]) -> UInt64 {
     guard !bytes.isEmpty else { return 0 }
     let lost = output.write(bytes)
     let why = lost == 0 ? "" : String(cString: strerror(pawl_errno()))

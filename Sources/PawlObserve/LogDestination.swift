@@ -18,6 +18,14 @@ package enum LogDestination: Sendable {
   package static let syslogPath = "/dev/log"
   package static let journalPath = "/run/systemd/journal/socket"
 
+  /// Returns why messages could not be sent to the socket of a log; `nil`: they can. Connects, and sends nothing. Blocking.
+  package static func problem(ofSocket path: String, isJournal: Bool) -> String? {
+    do throws(LogError) {
+      _ = try LogSocket(path, sendsLargeAsFile: isJournal)
+      return nil
+    } catch { return String(cString: strerror(error.code)) }
+  }
+
   /// Whether the destination takes messages instead of a stream of lines.
   var takesMessages: Bool {
     switch self {

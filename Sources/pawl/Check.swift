@@ -34,19 +34,19 @@ struct Check: ParsableCommand {
     let configuration: Configuration
     do throws(InvalidConfiguration) { configuration = try ConfigurationSource.file(path: config).load() } catch {
       printError(ConfigurationReport.issues(error.issues))
-      throw ExitCode.invalidConfiguration
+      throw ExitStatus.configuration.code
     }
     let certificates = CertificateCheck(configuration, now: Int64(time(nil)))
     let machine = offline ? nil : MachineCheck(configuration)
     let issues = configuration.warnings + certificates.issues + (machine?.issues ?? [])
     if certificates.issues.contains(where: { $0.severity == .error }) {
       printError(ConfigurationReport.issues(issues))
-      throw ExitCode.invalidConfiguration
+      throw ExitStatus.configuration.code
     }
     if machine?.hasErrors == true {
       let verdict = "configuration valid, but this machine cannot serve it"
       printError(ConfigurationReport.issues(issues, unusable: verdict))
-      throw ExitCode.unavailable
+      throw ExitStatus.unavailable.code
     }
     if !issues.isEmpty { printError(ConfigurationReport.issues(issues)) }
     print("\(config): valid")
@@ -66,8 +66,12 @@ struct Config: ParsableCommand {
   @Option(name: [.short, .long], help: ArgumentHelp("The file to read.", valueName: "file"), completion: .file())
   var config: String
 
+  @Flag(help: "As one JSON object: sections with their values, each with its origin.")
+  var json = false
+
   func run() throws {
-    let configuration = try ConfigurationSource.file(path: config).loadOrExit()
+    let configuration = try ConfigurationSource.file(path: config).loadOrExit(json: json)
+    if json { return print(ConfigurationReport.json(configuration)) }
     print(ConfigurationReport.effective(configuration), terminator: "")
   }
 }

@@ -9,32 +9,47 @@ enum ConfigurationSource: Sendable {
 
   func load() throws(InvalidConfiguration) -> Configuration {
     switch self {
-    case .file(let path): try ConfigurationLoader.load(path: path, surroundings: .system)
+    case .file(let path):
+      var configuration = try ConfigurationLoader.load(path: path, surroundings: .system)
+      configuration.file = absolutePath(of: path)
+      return configuration
     case .commandLine(let url, let listen, let stateDirectory):
-      try ConfigurationLoader.forwarding(to: url, listen: listen, stateDirectory: stateDirectory, surroundings: .system)
+      return try ConfigurationLoader.forwarding(
+        to: url, listen: listen, stateDirectory: stateDirectory, surroundings: .system)
     }
   }
 
   /// Loads the configuration, prints every issue to standard error, and ends the program if one of them is an error.
   ///
   /// The exit status is 78 for a mistake in a file, and 64 for one on the command line.
-  ///
-  /// - Parameter judge: finds further issues, in a configuration that could be read.
-  func loadOrExit(judge: (Configuration) -> [Issue] = { _ in [] }) throws(ExitCode) -> Configuration {
+  /// - Parameter isJSON: whether the mistakes are printed as JSON to standard output. Warnings are then left out.
+  func loadOrExit(json isJSON: Bool = false) throws(ExitCode) -> Configuration {
+    var made: Configuration?
+    try exiting(json: isJSON) { () throws(RunFailure) in made = try loadOrFail(quiet: isJSON) }
+    guard let made else { throw .failure }
+    return made
+  }
+
+  /// Loads the configuration, and prints its warnings to standard error.
+  func loadOrFail(quiet: Bool = false) throws(RunFailure) -> Configuration {
     do throws(InvalidConfiguration) {
       let configuration = try load()
-      let issues = configuration.warnings + judge(configuration)
-      if issues.contains(where: { $0.severity == .error }) { throw InvalidConfiguration(issues: issues) }
-      if !issues.isEmpty { printError(ConfigurationReport.issues(issues)) }
+      if !configuration.warnings.isEmpty, !quiet { printError(ConfigurationReport.issues(configuration.warnings)) }
       return configuration
     } catch {
-      printError(ConfigurationReport.issues(error.issues))
       switch self {
-      case .file: throw .invalidConfiguration
-      case .commandLine: throw .validationFailure
+      case .file: throw RunFailure(.configuration, error)
+      case .commandLine: throw RunFailure(.usage, error)
       }
     }
   }
+}
+
+/// Returns the path of a file without links; the path as it is if there is no such file.
+func absolutePath(of path: String) -> String {
+  guard let found = realpath(path, nil) else { return path }
+  defer { free(found) }
+  return String(cString: found)
 }
 
 extension Surroundings {

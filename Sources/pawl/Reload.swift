@@ -8,10 +8,14 @@ struct Reload: ParsableCommand {
     abstract: "Have the running server read its configuration again.",
     discussion: """
       Waits for the outcome. Exit status 0 when the new configuration is in force; changes that need a restart are listed. \
-      78 when it has mistakes: they are listed, and nothing has changed. 69 when no server runs; then the file is checked.
+      78 when it has mistakes: they are listed, and nothing has changed. 64 when the server reads another file. 69 when no \
+      server runs; then the file is checked.
+
+      In ExecReload= of a systemd unit, a server whose admin interface cannot be asked by this command, because it is off or \
+      behind TLS, gets SIGHUP, once the file has no mistakes.
       """)
   @OptionGroup var server: ServerSelection
-  @Flag(help: "As one JSON object: applied, mistakes, needs_restart.")
+  @Flag(help: "As one JSON object: applied, mistakes, needs_restart, file.")
   var json = false
 
   /// A reload opens caches and resolves names.
@@ -19,7 +23,9 @@ struct Reload: ParsableCommand {
 
   func run() throws {
     var isInvalid = false
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
+      if let pid = try onlySignals() { return try signal(pid) }
+      try refuseOtherFile()
       let answer = try server.ask("POST", "/v1/reload", "{}", seconds: Self.seconds) { () throws(RunFailure) in
         try check()
       }
@@ -30,20 +36,59 @@ struct Reload: ParsableCommand {
       for line in answer.json["needs_restart"].elements { print("\(line.text ?? "")") }
       if isInvalid { return printError("pawl: the configuration was NOT reloaded; the old one stays in force\n") }
       let open = answer.json["needs_restart"].elements.count
+      let what = answer.json["file"].text.map { "reloaded \(TextTable.safe($0))" } ?? "reloaded"
       print(
-        open == 0
-          ? "reloaded" : "reloaded, but \(open) change\(open == 1 ? "" : "s") need\(open == 1 ? "s" : "") a restart")
+        open == 0 ? what : "\(what), but \(open) change\(open == 1 ? "" : "s") need\(open == 1 ? "s" : "") a restart")
     }
-    if isInvalid { throw ExitCode.invalidConfiguration }
+    if isInvalid { throw ExitStatus.configuration.code }
   }
 
   /// Checks the file, since no server does.
   private func check() throws(RunFailure) {
     guard let file = server.file else { return }
-    do throws(ExitCode) { _ = try ConfigurationSource.file(path: file).loadOrExit() } catch {
+    do throws(RunFailure) { _ = try ConfigurationSource.file(path: file).loadOrFail(quiet: json) } catch {
+      printError(json ? "" : error.text)
       throw RunFailure(.configuration, "no server is running for \(file)")
     }
-    printError("\(file): valid\n")
+    if !json { printError("\(file): valid\n") }
+  }
+
+  /// Ends the command if the server reads another file than the one that was named: the reload would not read this one.
+  private func refuseOtherFile() throws(RunFailure) {
+    guard let file = server.file, let answer = server.askIfRunning("GET", "/v1/status"), answer.status == 200 else {
+      return
+    }
+    let configuration = answer.json["configuration"]
+    guard let member = configuration.members.first(where: { $0.name == "file" }) else { return }
+    guard let own = member.value.text else {
+      throw RunFailure(
+        .usage, "the server at \(file)'s address was started without a file (serve --to): nothing was reloaded")
+    }
+    guard absolutePath(of: own) != absolutePath(of: file) else { return }
+    throw RunFailure(
+      .usage,
+      "the server reads \(TextTable.safe(own)), not \(file): nothing was reloaded. "
+        + "pawl reload --config \(TextTable.safe(own)) has it read its own file")
+  }
+
+  // MARK: A server that only signals reach
+
+  /// Returns the process of the service for which systemd runs this command, if that is a pawl whose admin interface this command
+  /// cannot ask; `nil`: it is asked.
+  private func onlySignals() throws(RunFailure) -> pid_t? {
+    guard try server.isOutOfReach(), let value = getenv("MAINPID"), let pid = pid_t(String(cString: value)), pid > 1,
+      case .success(let name) = Surroundings.system.readFile("/proc/\(pid)/comm"), name.starts(with: "pawl".utf8)
+    else { return nil }
+    return pid
+  }
+
+  private func signal(_ pid: pid_t) throws(RunFailure) {
+    if let file = server.file { _ = try ConfigurationSource.file(path: file).loadOrFail(quiet: json) }
+    guard kill(pid, SIGHUP) == 0 else {
+      throw RunFailure(.failure, "cannot signal process \(pid): \(String(cString: strerror(pawl_errno())))")
+    }
+    if json { return print("{\"signalled\":\(pid)}") }
+    print("\(server.name) is valid; process \(pid) reads it again (SIGHUP), and logs what comes of it")
   }
 }
 
@@ -61,8 +106,10 @@ struct Stop: ParsableCommand {
   var json = false
 
   func run() throws {
-    try exiting { () throws(RunFailure) in
-      let pid = pid_t(clamping: try server.need("GET", "/v1/status").json["pid"].count)
+    try exiting(json: json) { () throws(RunFailure) in
+      let status = try server.need("GET", "/v1/status").json
+      let pid = pid_t(clamping: status["pid"].count)
+      let older = status["still_draining"].elements.map { "\($0.count)" }
       let process = ProcessEnd(pid)
       let answer = try server.need("POST", "/v1/stop", now ? "{\"now\":true}" : "{}")
       // What is left after the drain is written to disk; a service manager would wait that long, too.
@@ -70,7 +117,11 @@ struct Stop: ParsableCommand {
       guard process.wait(seconds: limit) else {
         throw RunFailure(.failure, "process \(pid) still runs after \(limit) s")
       }
-      print(json ? "{\"stopped\":true,\"pid\":\(pid)}" : "stopped process \(pid)")
+      if json { return print("{\"stopped\":true,\"pid\":\(pid),\"still_draining\":[\(older.joined(separator: ","))]}") }
+      print("stopped process \(pid)")
+      for each in older {
+        print("process \(each), which ran before an upgrade, still finishes its transfers; kill \(each) cuts them")
+      }
     }
   }
 }
@@ -109,7 +160,7 @@ struct Upgrade: ParsableCommand {
   private static let adminPause = 20
 
   func run() throws {
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
       let answer = try server.need("POST", "/v1/upgrade", "{}", seconds: Self.seconds)
       try awaitSuccessor()
       print(json ? answer.text : "upgraded\n", terminator: "")
@@ -126,6 +177,23 @@ extension Upgrade {
         _ = try client.ask("GET", "/healthz")
         return
       } catch { usleep(UInt32(Self.adminPause) * 1000) }
+    }
+  }
+}
+
+struct ReopenLogs: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reopen-logs", abstract: "Have the running server open its log files again, after they were moved.",
+    discussion:
+      "Exit status 1, with the reason, when one cannot be opened: its lines go on to the file that was open before.")
+  @OptionGroup var server: ServerSelection
+  @Flag(help: "As one JSON object.")
+  var json = false
+
+  func run() throws {
+    try exiting(json: json) { () throws(RunFailure) in
+      let answer = try server.need("POST", "/v1/reopen-logs", "{}")
+      print(json ? answer.text : "reopened\n", terminator: "")
     }
   }
 }
@@ -160,7 +228,7 @@ struct LogLevelCommand: ParsableCommand {
   }
 
   func run() throws {
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
       let seconds = time.flatMap(Self.seconds).map { ",\"seconds\":\($0)" } ?? ""
       let answer: AdminAnswer
       if let level {

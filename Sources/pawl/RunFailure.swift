@@ -1,39 +1,54 @@
 import ArgumentParser
 import CLinux
+import PawlBase
+import PawlConfig
 
 /// The reason for which the program ends with an error.
 struct RunFailure: Error {
-  enum Kind {
-    /// Anything that goes wrong while running.
-    case failure
-    /// An address or a disk cannot be used.
-    case unavailable
-    /// A file that the configuration names is not valid.
-    case configuration
+  var status: ExitStatus
+  var message: String
+  /// The mistakes in the configuration, if it is not valid.
+  var issues: [Issue] = []
+
+  init(_ status: ExitStatus, _ message: String) { (self.status, self.message) = (status, message) }
+
+  init(_ status: ExitStatus, _ invalid: InvalidConfiguration) {
+    self.init(status, "the configuration is not valid")
+    issues = invalid.issues
   }
 
-  var kind: Kind
-  var message: String
+  /// What standard error gets.
+  var text: String { issues.isEmpty ? "pawl: \(message)\n" : ConfigurationReport.issues(issues) }
 
-  init(_ kind: Kind, _ message: String) { (self.kind, self.message) = (kind, message) }
-}
+  /// The reason in one line: the first mistakes, or the message.
+  var summary: String {
+    let mistakes = issues.filter { $0.severity == .error }.map(\.description)
+    guard !mistakes.isEmpty else { return message }
+    let more = mistakes.count > Self.mostInSummary ? "; and \(mistakes.count - Self.mostInSummary) more" : ""
+    return mistakes.prefix(Self.mostInSummary).joined(separator: "; ") + more
+  }
 
-extension ExitCode {
-  /// `EX_UNAVAILABLE`.
-  static let unavailable = ExitCode(69)
-  /// `EX_CONFIG`.
-  static let invalidConfiguration = ExitCode(78)
-}
+  /// The most mistakes in a ``summary``.
+  private static let mostInSummary = 3
 
-/// Runs `work`. A failure is printed to standard error and becomes an exit status.
-func exiting(_ work: () throws(RunFailure) -> Void) throws(ExitCode) {
-  do throws(RunFailure) { try work() } catch {
-    printError("pawl: \(error.message)\n")
-    switch error.kind {
-    case .failure: throw .failure
-    case .unavailable: throw .unavailable
-    case .configuration: throw .invalidConfiguration
+  /// The same as one JSON object, for commands with `--json`.
+  var json: String {
+    var json = JSONWriter()
+    json.object {
+      $0.member("error", message)
+      $0.member("exit_status", Int(status.rawValue))
+      if !issues.isEmpty { $0.member("mistakes", issues.filter { $0.severity == .error }.map(\.description)) }
     }
+    return json.text
+  }
+}
+
+/// Runs `work`. A failure is printed and becomes an exit status.
+/// - Parameter isJSON: whether the failure is printed as JSON to standard output, instead of text to standard error.
+func exiting(json isJSON: Bool = false, _ work: () throws(RunFailure) -> Void) throws(ExitCode) {
+  do throws(RunFailure) { try work() } catch {
+    if isJSON { print(error.json) } else { printError(error.text) }
+    throw error.status.code
   }
 }
 

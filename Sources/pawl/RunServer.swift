@@ -10,6 +10,8 @@ import PawlServer
 ///   - configuration: a valid configuration.
 ///   - source: where the configuration is loaded from again on SIGHUP.
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
+  // Before pawl becomes another user, which could not make them itself; they are opened as that user, as at each reopening.
+  LogFiles.give(configuration.process)
   let events = try eventLog(configuration.process)
   do throws(ServerError) {
     try ServerSignals.serve(
@@ -38,7 +40,9 @@ func runDemo(options: DemoOptions) throws(RunFailure) {
 }
 
 private func eventLog(_ settings: ProcessSettings) throws(RunFailure) -> EventLog {
-  do throws(LogError) { return try settings.openEventLog() } catch { throw RunFailure(.failure, error.description) }
+  do throws(LogError) {
+    return try LogFiles.asUser(settings) { () throws(LogError) in try settings.openEventLog() }
+  } catch { throw RunFailure(.unavailable, error.description) }
 }
 
 private func eventLog(_ level: LogLevel) throws(RunFailure) -> EventLog {
@@ -60,18 +64,14 @@ extension ConfigurationSource {
 
 extension RunFailure {
   fileprivate init(_ error: ServerError) {
-    switch error {
-    case .address, .storage: self.init(.unavailable, error.description)
-    case .certificates, .account: self.init(.configuration, error.description)
-    case .log, .system: self.init(.failure, error.description)
-    }
+    self.init(ExitStatus(error), error.description)
   }
 }
 
 /// Writes a line to standard output and flushes it, because programs wait for it.
 private func printLine(_ line: String) {
   print(line)
-  fflush(nil)
+  Output.flushIfPossible()
 }
 
 private func temporaryDirectory() throws(RunFailure) -> String {

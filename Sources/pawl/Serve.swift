@@ -49,7 +49,14 @@ struct Serve: ParsableCommand {
       } else {
         .commandLine(url: to ?? "", listen: listen, stateDirectory: state)
       }
-    let configuration = try source.loadOrExit()
-    try exiting { () throws(RunFailure) in try runServer(configuration: configuration, source: source) }
+    try exiting { () throws(RunFailure) in
+      do throws(RunFailure) {
+        try runServer(configuration: try source.loadOrFail(), source: source)
+      } catch {
+        // Known to the process that this one was to take over from, which logs it.
+        Predecessor.saysFailedEarly(error.summary)
+        throw error
+      }
+    }
   }
 }

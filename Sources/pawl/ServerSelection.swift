@@ -34,14 +34,7 @@ struct ServerSelection: ParsableArguments {
   /// Returns the ways to the server, the likeliest first. The file may have mistakes elsewhere: a server that runs with its former
   /// content is found. If the file has another `listen` now than the server was started with, the default socket may lead to it.
   func clients() throws(RunFailure) -> [AdminClient] {
-    let settings: AdminSettings
-    if let file {
-      do throws(InvalidConfiguration) {
-        settings = try ConfigurationLoader.admin(path: file, surroundings: .system)
-      } catch { throw RunFailure(.configuration, "\(error.issues.first?.description ?? file)") }
-    } else {
-      settings = AdminSettings(stateDirectory: directory)
-    }
+    let settings = try settings()
     let reachable = settings.listen.filter { $0.isUnix || settings.tls == nil }
     guard let chosen = reachable.first(where: \.isUnix) ?? reachable.first ?? existing(settings.usual) else {
       let why = settings.listen.isEmpty ? "[admin] listen is off" : "[admin] has TLS addresses only, which curl can ask"
@@ -55,6 +48,24 @@ struct ServerSelection: ParsableArguments {
       chosen == settings.usual ? nil : existing(settings.usual).flatMap { SocketAddress.parse($0.description) }
     return [AdminClient(address: address, token: settings.token?.text)]
       + (usual.map { [AdminClient(address: $0, token: nil)] } ?? [])
+  }
+
+  private func settings() throws(RunFailure) -> AdminSettings {
+    guard let file else { return AdminSettings(stateDirectory: directory) }
+    do throws(InvalidConfiguration) {
+      return try ConfigurationLoader.admin(path: file, surroundings: .system)
+    } catch { throw RunFailure(.configuration, "\(error.issues.first?.description ?? file)") }
+  }
+
+  /// Whether the admin interface cannot be asked from here: it is off, or has TLS addresses only.
+  func isOutOfReach() throws(RunFailure) -> Bool {
+    let settings = try settings()
+    return !settings.listen.contains { $0.isUnix || settings.tls == nil } && existing(settings.usual) == nil
+  }
+
+  /// Asks the server; `nil`: no answer.
+  func askIfRunning(_ method: String, _ target: String) -> AdminAnswer? {
+    do throws(RunFailure) { return try ask(method, target) } catch { return nil }
   }
 
   /// Returns the address if its socket is there.

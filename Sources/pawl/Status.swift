@@ -16,7 +16,7 @@ struct Status: ParsableCommand {
 
   func run() throws {
     var isReady = false
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
       let answer = try server.need("GET", "/v1/status") { () throws(RunFailure) in
         if !json { try StatusReport.onDisk(server) }
       }
@@ -29,30 +29,55 @@ struct Status: ParsableCommand {
 
 /// What `pawl status` prints.
 enum StatusReport {
-  static func text(_ status: JSONValue.Content) -> String {
+  static func text(_ status: JSONValue.Content) -> String { lines(status).joined(separator: "\n") }
+
+  /// - Parameter most: at most about so many lines, for a screen that shows something else, too: what is not well comes first, and the
+  ///   rest is counted; `nil`: everything.
+  static func lines(_ status: JSONValue.Content, most: Int? = nil) -> [String] {
     let configuration = status["configuration"]
-    var lines = [
+    let title =
       "pawl \(status["version"].text ?? "?"), process \(status["pid"].count), up \(UploadListing.age(status["uptime"].seconds)): \(status["state"].text ?? "?")"
-    ]
-    for reason in status["reasons"].elements {
-      lines.append("  \(reason["reason"].text ?? "?"): \(TextTable.safe(reason["detail"].text ?? ""))")
+    let reasons = status["reasons"].elements.map { reason in
+      "  \(reason["reason"].text ?? "?"): \(TextTable.safe(reason["detail"].text ?? ""))"
     }
-    lines.append("configuration \(configuration["generation"].count)\(reload(configuration["last_reload"]))")
+    var rest = status["still_draining"].elements.map { process in
+      "process \(process.count), which ran before an upgrade, still finishes its transfers"
+    }
+    let file = configuration["file"].text.map { " of \(TextTable.safe($0))" } ?? ""
+    rest.append("configuration \(configuration["generation"].count)\(file)\(reload(configuration["last_reload"]))")
     let connections = status["connections"]
-    lines.append(
+    rest.append(
       "\(connections["open"].count) of \(connections["max"].count) connections, \(status["loops"].count) event loops")
-    for listener in status["listeners"].elements { lines.append("listens on \(listener.text ?? "?")") }
-    lines += status["upstreams"].elements.flatMap(upstream)
-    for cache in status["caches"].elements {
-      lines.append(
-        "cache \(cache["name"].text ?? "?"): \(cache["objects"].count) objects, \(disk(cache)), \(cache["path"].text ?? "?")"
-      )
+    let listeners = status["listeners"].elements.map { "listens on \($0.text ?? "?")" }
+    let stores = status["caches"].elements.map(cache) + status["spools"].elements.map(spool)
+    let upstreams = status["upstreams"].elements
+    guard let most else {
+      return [title] + reasons + rest + listeners + upstreams.flatMap(upstream) + stores
     }
-    for spool in status["spools"].elements {
-      let uploads = spool["uploads"].members.map { "\($0.value.count) \($0.name)" }.joined(separator: ", ")
-      lines.append("uploads: \(uploads.isEmpty ? "none" : uploads), \(disk(spool)), \(spool["path"].text ?? "?")")
+    let few = max(2, most / 6)
+    let above = [title] + capped(reasons, few, "reasons") + rest + capped(listeners, few, "addresses")
+    let below = stores.filter { $0.contains(noRoom) }.prefix(few)
+    let nodes = capped(sickFirst(upstreams), max(3, most - above.count - below.count), "upstreams and nodes")
+    let left = most - above.count - nodes.count
+    return above + nodes + (left >= stores.count ? stores : Array(below))
+  }
+
+  /// Returns the first lines, and how many there are more.
+  private static func capped(_ lines: [String], _ most: Int, _ what: String) -> [String] {
+    guard lines.count > most else { return lines }
+    return lines.prefix(max(0, most - 1)) + ["  and \(lines.count - max(0, most - 1)) more \(what)"]
+  }
+
+  /// The upstreams with nodes that do not work first, and in each of them those nodes.
+  private static func sickFirst(_ upstreams: [JSONValue.Content]) -> [String] {
+    func isSick(_ node: JSONValue.Content) -> Bool { node["state"].text != "works" }
+    let sick = upstreams.filter { $0["nodes"].elements.contains(where: isSick) }
+    let well = upstreams.filter { !$0["nodes"].elements.contains(where: isSick) }
+    let ordered = sick + well
+    return ordered.flatMap { each in
+      let nodes = each["nodes"].elements
+      return [head(of: each)] + (nodes.filter(isSick) + nodes.filter { !isSick($0) }).map(node)
     }
-    return lines.joined(separator: "\n")
   }
 
   private static func reload(_ last: JSONValue.Content) -> String {
@@ -62,17 +87,32 @@ enum StatusReport {
   }
 
   private static func upstream(_ upstream: JSONValue.Content) -> [String] {
-    let nodes = upstream["nodes"].elements
-    let head =
-      "upstream \(upstream["name"].text ?? "?"): \(upstream["connections"].count) of \(upstream["max_connections"].count) connections, \(upstream["waiting"].count) requests wait"
-    return [head]
-      + nodes.map { "  \($0["url"].text ?? "?"): \($0["state"].text ?? "?")\($0["backup"].isTrue ? " (backup)" : "")" }
+    [head(of: upstream)] + upstream["nodes"].elements.map(node)
   }
+
+  private static func head(of upstream: JSONValue.Content) -> String {
+    "upstream \(upstream["name"].text ?? "?"): \(upstream["connections"].count) of \(upstream["max_connections"].count) connections, \(upstream["waiting"].count) requests wait"
+  }
+
+  private static func node(_ node: JSONValue.Content) -> String {
+    "  \(node["url"].text ?? "?"): \(node["state"].text ?? "?")\(node["backup"].isTrue ? " (backup)" : "")"
+  }
+
+  private static func cache(_ cache: JSONValue.Content) -> String {
+    "cache \(cache["name"].text ?? "?"): \(cache["objects"].count) objects, \(disk(cache)), \(cache["path"].text ?? "?")"
+  }
+
+  private static func spool(_ spool: JSONValue.Content) -> String {
+    let uploads = spool["uploads"].members.map { "\($0.value.count) \($0.name)" }.joined(separator: ", ")
+    return "uploads: \(uploads.isEmpty ? "none" : uploads), \(disk(spool)), \(spool["path"].text ?? "?")"
+  }
+
+  private static let noRoom = ", NO ROOM"
 
   private static func disk(_ place: JSONValue.Content) -> String {
     let used = "\(UploadListing.size(place["bytes"].count)) of \(UploadListing.size(place["max_size"].count))"
     let free = place["free"] == .null ? "" : ", \(UploadListing.size(place["free"].count)) free"
-    return used + free + (place["has_room"].isTrue ? "" : ", NO ROOM")
+    return used + free + (place["has_room"].isTrue ? "" : noRoom)
   }
 
   /// Prints the uploads on disk, of a server that does not run.

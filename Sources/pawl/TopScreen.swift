@@ -14,13 +14,15 @@ enum TopScreen {
 
     private func trimmed(_ text: String) -> String { text.hasSuffix("\n") ? String(text.dropLast()) : text }
 
-    /// The text in lines; the transfers come last, so that a small screen cuts those.
-    var lines: [String] {
+    /// The text in lines; the transfers come last.
+    /// - Parameter rows: of the screen; more than half of it is for the transfers. `nil`: there is no limit.
+    func lines(rows height: Int? = nil) -> [String] {
       let rows = TransferTable.rows(transfers.json)
       let list =
         transfers.status != 200
         ? [transfers.problem] : rows.count == 1 ? ["no transfers"] : TextTable.lines(rows)
-      return StatusReport.text(status.json).split(separator: "\n").map(String.init) + ["\(totals)", ""] + list
+      let above = StatusReport.lines(status.json, most: height.map { $0 * 2 / 5 })
+      return above.prefix(height.map { max(1, $0 / 2 - 3) } ?? above.count) + ["\(totals)", ""] + list
     }
 
     private var totals: String {
@@ -38,8 +40,8 @@ enum TopScreen {
   static func plain(_ server: ServerSelection, every: Int, isOnce: Bool, isJSON: Bool) throws(RunFailure) {
     while true {
       let picture = try picture(server)
-      print(isJSON ? picture.json : picture.lines.joined(separator: "\n"))
-      fflush(nil)
+      print(isJSON ? picture.json : picture.lines().joined(separator: "\n"))
+      try Output.flush()
       if isOnce { return }
       sleep(UInt32(every))
     }
@@ -77,11 +79,12 @@ private final class Terminal {
   }
 
   /// Fills the screen with the first lines that it has room for; the size may have changed.
-  func show(_ lines: [String]) {
+  /// - Parameter lines: returns the lines for a number of rows.
+  func show(_ lines: (Int?) -> [String]) {
     var size = winsize()
     let isKnown = pawl_window_size(STDOUT_FILENO, &size) == 0 && size.ws_row > 0
     let (rows, columns) = isKnown ? (Int(size.ws_row), Int(size.ws_col)) : (24, 80)
-    let shown = lines.prefix(rows).map { "\($0.prefix(columns))\u{1b}[K" }
+    let shown = lines(rows).prefix(rows).map { "\($0.prefix(columns))\u{1b}[K" }
     write("\u{1b}[H" + shown.joined(separator: "\r\n") + "\u{1b}[J")
   }
 

@@ -11,7 +11,7 @@ struct Transfers: ParsableCommand {
   var json = false
 
   func run() throws {
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
       let answer = try server.need("GET", "/v1/transfers")
       if json { return print(answer.text, terminator: "") }
       let rows = TransferTable.rows(answer.json)
@@ -63,7 +63,7 @@ struct Top: ParsableCommand {
   }
 
   func run() throws {
-    try exiting { () throws(RunFailure) in
+    try exiting(json: json) { () throws(RunFailure) in
       let isLive = !once && !json && isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1
       guard isLive else { return try TopScreen.plain(server, every: every, isOnce: once || !json, isJSON: json) }
       try TopScreen.live(server, every: every)

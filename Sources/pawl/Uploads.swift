@@ -23,8 +23,8 @@ struct Uploads: ParsableCommand {
     var json = false
 
     func run() throws {
-      let uploads = OperatedUploads(paths: try spools.paths())
-      try exiting { () throws(RunFailure) in
+      let uploads = OperatedUploads(paths: try spools.paths(json: json))
+      try exiting(json: json) { () throws(RunFailure) in
         let found = try uploads.all()
         if json {
           for entry in found { print(UploadListing.json(entry)) }
@@ -46,8 +46,8 @@ struct Uploads: ParsableCommand {
     func validate() throws { if id.isEmpty { throw ValidationError("The ID is empty.") } }
 
     func run() throws {
-      let uploads = OperatedUploads(paths: try spools.paths())
-      try exiting { () throws(RunFailure) in
+      let uploads = OperatedUploads(paths: try spools.paths(json: json))
+      try exiting(json: json) { () throws(RunFailure) in
         let entry = try uploads.find(id)
         print(json ? UploadListing.json(entry) : UploadListing.details(entry, now: UploadListing.now()))
       }
@@ -116,14 +116,14 @@ struct SpoolSelection: ParsableArguments {
   }
 
   /// Returns the directories of the spools. A configuration that is not valid ends the program.
-  func paths() throws(ExitCode) -> [String] {
+  func paths(json isJSON: Bool = false) throws(ExitCode) -> [String] {
     let usual = state == nil && access(ServerSelection.usualFile, R_OK) == 0 ? ServerSelection.usualFile : nil
     guard let config = config ?? usual else {
       let directory = state ?? Surroundings.system.defaultStateDirectory
       let (own, former) = (directory + "/spool", former(in: directory))
       return !former.isEmpty && UploadCatalogueReading.isMissing(own) ? former : Self.adding(former, to: [own])
     }
-    let configuration = try ConfigurationSource.file(path: config).loadOrExit()
+    let configuration = try ConfigurationSource.file(path: config).loadOrExit(json: isJSON)
     let paths = configuration.spools.map(\.path)
     // Uploads may be left in the built-in spool, even if the configuration does not use it any more.
     let builtIn = configuration.builtInSpool.path

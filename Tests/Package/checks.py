@@ -131,7 +131,7 @@ def manual_pages(built):
 # What each shell does with a line: (line, words that it offers, or what becomes of the line if it is only one).
 COMPLETED = {
     "pawl": [
-        ("pawl re", {"reload"}),
+        ("pawl re", {"reload", "reopen-logs"}),
         ("pawl uploads re", {"resend"}),
         ("pawl status --", {"--config", "--state", "--json", "--version", "--help"}),
         ("pawl check --config ./only", {"only.ini"}),

@@ -41,11 +41,23 @@ import Testing
       ("$nothing", .unknown("nothing")), ("$http_", .unknown("http_")), ("$http_cookie", .secret("http_cookie")),
       ("$http_Proxy_Authorization", .secret("http_Proxy_Authorization")),
       ("$sent_http_set_cookie", .secret("sent_http_set_cookie")), ("5 $", .malformed("$")),
+      ("$http_private_token", .secret("http_private_token")), ("$http_Private_Token", .secret("http_Private_Token")),
+      ("$http_x_amz_security_token", .secret("http_x_amz_security_token")),
+      ("$http_sec_websocket_protocol", .secret("http_sec_websocket_protocol")),
+      ("$sent_http_authentication_info", .secret("sent_http_authentication_info")),
+      ("$http_apikey", .secret("http_apikey")), ("$http_x_client_secret", .secret("http_x_client_secret")),
       ("${status", .malformed("${")), ("'$status", .malformed("' without its end")), ("'a' b", .malformed("b")),
       ("escape=x $status", .malformed("escape=x")),
     ] as [(String, AccessFormat.Mistake)])
   func refused(_ source: String, _ mistake: AccessFormat.Mistake) {
     #expect(throws: mistake) { try AccessFormat(source) }
+  }
+
+  @Test(
+    "takes fields whose names only resemble those of secrets",
+    arguments: ["$http_x_tokens", "$http_tokenizer", "$http_upload_token_id"])
+  func harmless(_ source: String) throws {
+    #expect(try AccessFormat(source).requestFields.count == 1)
   }
 
   @Test("says whether values have to be collected for it")

@@ -17,7 +17,7 @@ import Testing
     (record.bytesFromCache, record.bytesFromOrigin, record.bytesResumed, record.bytesReplayed) = (1, 2, 3, 4)
     (record.originResumes, record.tlsVersion, record.tlsCipher) = (5, "TLSv1.3", "TLS_AES")
     record.extras = AccessExtras(
-      isSecure: true, serverPort: 443, requestLength: 99, headLength: 66,
+      isSecure: true, serverPort: 443, remotePort: 50_000, requestLength: 99, headLength: 66,
       origin: AccessExtras.Origin(address: "127.0.0.1:9000", status: 206, micros: 45_678),
       requestFields: [AccessRecords.bytes("a\"b"), nil], responseFields: [AccessRecords.bytes("text/plain")])
     return record
@@ -26,7 +26,8 @@ import Testing
   @Test(
     "shows each variable",
     arguments: [
-      ("$remote_addr $remote_user", "192.0.2.1 ann"), ("$msec $request_time", "1795255200.123 1.234"),
+      ("$remote_addr $remote_user $remote_port", "192.0.2.1 ann 50000"),
+      ("$msec $request_time", "1795255200.123 1.234"),
       ("$request|$request_method|$request_uri", "GET /a/b?c=d HTTP/1.1|GET|/a/b?c=d"),
       ("$uri $args $query_string $is_args", "/a/b c=d c=d ?"), ("$server_protocol $scheme", "HTTP/1.1 https"),
       ("$host $http_host $server_name $server_port", "example.org example.org:8080 default 443"),
@@ -43,6 +44,29 @@ import Testing
     ])
   func variables(_ source: String, _ expected: String) throws {
     #expect(try Self.lines(source, Self.full()) == [expected])
+  }
+
+  @Test("without escapes no value ends its line or forges another one")
+  func forging() throws {
+    var record = Self.full()
+    record.user = AccessRecords.bytes("ann\r\n10.0.0.1 forged\u{1b}[2J\u{7f}\t\"é\\")
+    record.tlsCipher = "a\nb"
+    #expect(
+      try Self.lines("escape=none $remote_user $ssl_cipher", record)
+        == [#"ann\x0D\x0A10.0.0.1 forged\x1B[2J\x7F\x09"é\ a\x0Ab"#])
+  }
+
+  @Test("a request that was refused shows the line that came")
+  func refused() throws {
+    var record = AccessRecord(time: 0, remote: AccessRecords.bytes("::1"))
+    record.requestLine = AccessRecords.bytes("GET /x\u{1} HTTP/3.7")
+    (record.method, record.target) = (AccessRecords.bytes("GET"), AccessRecords.bytes("/x\u{1}"))
+    (record.sentVersion, record.status) = (AccessRecords.bytes("HTTP/3.7"), 505)
+    #expect(
+      try Self.lines("$request|$request_method|$uri|$server_protocol|$status", record)
+        == [#"GET /x\x01 HTTP/3.7|GET|/x\x01|HTTP/3.7|505"#])
+    record.sentVersion = []
+    #expect(try Self.lines("$server_protocol", record) == ["-"])
   }
 
   @Test("the local times are those of one second")

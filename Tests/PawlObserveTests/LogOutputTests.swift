@@ -42,12 +42,24 @@ import Testing
     log.log(.info, "first")
     log.flush()
     folder.rename("sub", to: "moved")
-    log.reopen()
+    let told = TestLock<[LogError?]>([])
+    log.reopen { failure in told.withLock { $0.append(failure) } }
+    while told.withLock({ $0.isEmpty }) { sched_yield() }
     log.log(.info, "second")
     log.flush()
-    let text = folder.read("moved/log")
-    #expect(text.contains("cannot open the log \(folder.path)/sub/log: No such file or directory\n"))
-    #expect(text.hasSuffix("1970-01-01T00:00:00.000Z info second\n"))
+    let why = "cannot open the log \(folder.path)/sub/log: No such file or directory"
+    #expect(told.withLock { $0 } == [LogError(path: "\(folder.path)/sub/log", code: ENOENT)])
+    #expect(
+      folder.read("moved/log") == """
+        1970-01-01T00:00:00.000Z info first
+        1970-01-01T00:00:00.000Z error event-log-failed why="\(why)"
+        1970-01-01T00:00:00.000Z info second
+
+        """)
+    folder.make("sub")
+    log.reopen { failure in told.withLock { $0.append(failure) } }
+    while told.withLock({ $0.count < 2 }) { sched_yield() }
+    #expect(told.withLock { $0[1] } == nil && folder.read("sub/log").isEmpty)
   }
 
   @Test("appends to what is there, and counts what the disk refuses")

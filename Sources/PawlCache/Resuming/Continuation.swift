@@ -25,6 +25,8 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
   case otherLength = "other-length"
   case otherEncoding = "other-encoding"
   case otherType = "other-type"
+  /// Nothing proves that it is the same content as bytes which are held behind it.
+  case unproven
   /// 404, 410.
   case gone
   /// 401, 403.
@@ -52,9 +54,11 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
 ///     an origin that ignored the range cannot be used then, and counts as ``Continuation/rangesRefused``.
 ///   - isOtherNode: whether the response comes from another URL of the upstream, which may have its own validators for the same
 ///     bytes. A 200 is then compared byte by byte, whatever its validators are.
+///   - joinsLater: whether bytes behind the wanted ones are held. A replay would be joined to them without a comparison, so the
+///     response has to have the strong validator of the content.
 package func judgeContinuation(
   asked: ResumeDecision, identity: RepresentationIdentity, answer: ResponseHead, framing: BodyFraming,
-  canReplay: Bool = true, isOtherNode: Bool = false
+  canReplay: Bool = true, isOtherNode: Bool = false, joinsLater: Bool = false
 ) -> Continuation {
   let wanted: (from: UInt64, held: UInt64)?
   switch asked {
@@ -65,6 +69,10 @@ package func judgeContinuation(
   switch answer.status {
   case 200:
     let verdict = judgeWhole(identity, answer, framing, comparesValidators: !isOtherNode)
+    // The replay compares what is held before its end, and not what is held behind it.
+    if verdict == .replay, joinsLater, isOtherNode || !identity.isNamedStrongly(by: answer) {
+      return .changed(.unproven)
+    }
     return verdict == .replay && !canReplay ? .rangesRefused : verdict
   case 206:
     // The plain request had no `Range`, so a 206 to it is not used (Hygiene, "206 unasked").

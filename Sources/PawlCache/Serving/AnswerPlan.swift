@@ -70,7 +70,7 @@ package enum AnswerPlan: Hashable, Sendable {
       comesLate = !hasTotal && !head.givesLifetime && isFilling
       // A stored response other than a 200 is requested without conditions. In response to conditions the origin would send the
       // same status again, and pawl stores only a 200 from such a response (``NotStored/conditional``).
-      if head.status != 200 || !head.canBeValidated {
+      if head.status != 200 || !head.canBeValidated || head.isConfirmedByDateAlone(to: fields) {
         proof = .none
       } else if let tag = head.validators.tag, !tag.isWeak {
         proof = .strongTag
@@ -106,17 +106,21 @@ package enum AnswerPlan: Hashable, Sendable {
     _ method: Method, _ fields: Fields, stored: Stored?, named: Named = .nothing,
     isShared: @autoclosure () -> Bool = false, mayJoin: @autoclosure () -> Bool = false
   ) -> AnswerPlan {
-    if isForOriginToJudge(fields) { return .forward(.request) }
+    // A client that wants nothing from the origin gets nothing from there, whatever else it asks (RFC 9111 §5.2.1.7).
+    func unlessOnlyIfCached(_ plan: AnswerPlan) -> AnswerPlan {
+      CacheControl(fields).onlyIfCached ? .onlyIfCached : plan
+    }
+    if isForOriginToJudge(fields) { return unlessOnlyIfCached(.forward(.request)) }
     switch named {
     case .opened: return .opened
-    case .ofOthers: return .prove
-    case .awaitsProof: return .awaitProof
+    case .ofOthers: return unlessOnlyIfCached(.prove)
+    case .awaitsProof: return unlessOnlyIfCached(.awaitProof)
     case .nothing: break
     }
     if method == .head {
-      guard let stored else { return .forward(.uriMiss) }
+      guard let stored else { return unlessOnlyIfCached(.forward(.uriMiss)) }
       if stored.hasTotal, case .fresh = stored.reuse { return .stored }
-      return .forward(.stale)
+      return unlessOnlyIfCached(.forward(.stale))
     }
     if let stored {
       let isTimely = stored.canFinish && !stored.comesLate

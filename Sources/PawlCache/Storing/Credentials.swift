@@ -7,10 +7,25 @@ package enum Credentials {
   /// pawl whose name suggests a user (`X-Api-Key`, `X-User`). `Client-Cert` (RFC 9440) is such a field. A client's certificate
   /// counts only if it is in this field, because only then does the application get it.
   package static func areShown(in fields: Fields) -> Bool {
-    if fields.contains(.cookie) || fields.contains(.authorization) || fields.contains(.proxyAuthorization) {
-      return true
+    fields.contains(.cookie) || fields.lines.contains { isCredential($0, of: fields) }
+  }
+
+  /// Whether the request names its user in a field by which the response is not selected. Cookies do not count, because responses
+  /// that depend on them are selected by them.
+  static func areShown(in fields: Fields, besides vary: VaryRule) -> Bool {
+    fields.lines.contains { line in
+      guard isCredential(line, of: fields) else { return false }
+      let name = fields.name(line).map(\.lowercasedASCII)
+      return !vary.names.contains { $0.elementsEqual(name) }
     }
-    return fields.lines.contains { $0.name == .other && isAboutWhoAsks(fields.name($0)) }
+  }
+
+  private static func isCredential(_ line: FieldLine, of fields: Fields) -> Bool {
+    switch line.name {
+    case .authorization, .proxyAuthorization: true
+    case .other: isAboutWhoAsks(fields.name(line))
+    default: false
+    }
   }
 
   /// The fields that are unknown to pawl and may matter to the application, as bytes to compare: names in lower case, sorted,

@@ -11,7 +11,8 @@ package enum NotStored: String, CaseIterable, Hashable, Sendable {
   case noStore = "no-store"
   case requestNoStore = "request-no-store"
   case isPrivate = "private"
-  /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5).
+  /// The request had a credential, and the response does not permit sharing (RFC 9111 §3.5). Or the request names its user in
+  /// another field, and the response has `no-cache` and no tag by which the origin could confirm it to somebody else.
   case authorization
   case varyStar = "vary-star"
   /// The response sets a cookie, and does not address shared caches explicitly.
@@ -117,11 +118,20 @@ package enum Storability: Hashable, Sendable {
     if CacheControl(request.fields).noStore { return .requestNoStore }
     if control.isPrivate { return .isPrivate }
     if RequestFields.hasCredential(request.fields), !permitsAuthorized(control) { return .authorization }
+    if isConfirmedByDateAlone(fields, directives), Credentials.areShown(in: request.fields, besides: VaryRule(fields)) {
+      return .authorization
+    }
     if RequestFields.hasOverride(request.fields) { return .override }
     if VaryRule(fields).isStar { return .varyStar }
     // Applications set cookies together with pages for one user; a lifetime alone does not make such a page public.
     if fields.contains(.setCookie), !directives.isSharedExplicitly { return .setCookie }
     return nil
+  }
+
+  /// Whether each use of the response needs a confirmation, and the origin can give it only for a date. That proves nothing about
+  /// who may have the bytes: pages that differ for each user may have the same date.
+  private static func isConfirmedByDateAlone(_ fields: Fields, _ directives: ResponseDirectives) -> Bool {
+    directives.cacheControl.noCache && !directives.isSharedExplicitly && !fields.contains(.etag)
   }
 
   /// Whether the response to this method may be stored. Yes for GET; for POST only if `Content-Location` says that a GET of the

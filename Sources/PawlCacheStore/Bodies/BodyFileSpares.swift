@@ -111,7 +111,8 @@ extension BodyCore {
     let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
     guard makeRoom(room) else {
-      noteRefused(.notice, bytes: room, "no room")
+      // The store may have been handed over meanwhile, and then nothing has room in it.
+      if !isHandedOver { noteRefused(.notice, bytes: room, "\(StoreError.full)") }
       return nil
     }
     if let share = gatheringShare(expected: expected, total: total) { return gathered(total: total, room, share) }

@@ -71,7 +71,7 @@ extension StoredBody {
     }
     let missing = state.missing(in: range)
     // The file belongs to another process. The caller streams the rest through memory, as when the disk is full.
-    if core.isHandedOver, !missing.isEmpty { throw .full }
+    if core.isHandedOver, !missing.isEmpty { throw .handedOver }
     guard let descriptor = state.descriptor else { return .needsFile }
     // Nothing is written here into a pack, because other objects are in the same file.
     if descriptor.pack != nil, !missing.isEmpty { throw .dropped }

@@ -36,7 +36,9 @@ struct ForeignFile {
   private static func lines(of bytes: [UInt8]) -> [(number: Int, text: Substring)] {
     let text = String(decoding: bytes, as: UTF8.self)
     var lines = [(number: Int, text: Substring)]()
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+    // Lines are counted as editors count them, and as those of an INI text.
+    let ends: Set<Character> = ["\n", "\r\n"]
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: ends.contains).enumerated() {
       let line = trimmed(line)
       if line.isEmpty || line.hasPrefix("#") || line.hasPrefix("//") || line.hasPrefix("/*") { continue }
       lines += statements(line).map { (index + 1, $0) }

@@ -6,6 +6,8 @@ extension ForeignProgram {
     "tls internal":
       "there is no key for it: pawl makes no certificates; write certificate = FILE and key = FILE in [tls:NAME]",
     "tls": "write certificate = FILE and key = FILE in [tls:NAME], and tls = NAME in [listen:NAME]",
+    "default_sni":
+      "write tls = NAME in [listen:NAME]: its first certificate is for clients that name no host",
     "acme_ca": "there is no key for it: certbot, lego and others fetch certificates, and pawl notices new files",
     "email": "there is no key for it: certbot, lego and others fetch certificates, and pawl notices new files",
     "auto_https": "there is no key for it: certbot, lego and others fetch certificates, and pawl notices new files",

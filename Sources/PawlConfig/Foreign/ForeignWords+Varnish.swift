@@ -20,6 +20,9 @@ extension ForeignProgram {
     ".max_connections": "write max-connections = 64 in [upstream:NAME]",
     "beresp.ttl":
       "write default-ttl = 10m in [site:NAME] or [route:SITE/NAME]; what the application says of itself comes first",
+    "ttl":
+      "write default-ttl = 10m in [site:NAME] or [route:SITE/NAME]; what the application says of itself comes first",
+    "grace": "write stale-if-error = 1h in [site:NAME] or [route:SITE/NAME]",
     "beresp.grace": "write stale-if-error = 1h in [site:NAME] or [route:SITE/NAME]",
     "beresp.keep": "leave it out: what is stale is kept while there is room, and validated",
     "beresp.uncacheable": "write cache = off in a [route:SITE/NAME]",

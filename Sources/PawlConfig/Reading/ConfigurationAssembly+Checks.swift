@@ -167,6 +167,11 @@ extension ConfigurationAssembly {
     if case .internet(_, port: 0) = address { return }
     if let earlier = places[address] {
       report(section, key, element: index, "\"\(address)\" is listened on already at \(earlier)")
+    } else if let (other, earlier) = places.first(where: { $0.key.overlaps(address) }) {
+      report(
+        section, key, element: index,
+        "\"\(address)\" cannot be listened on beside \"\(other)\" (\(earlier)): 0.0.0.0 and [::] are all addresses"
+      )
     }
     places[address] = places[address] ?? section.origin(of: key, element: index)
   }

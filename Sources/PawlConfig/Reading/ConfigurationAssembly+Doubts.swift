@@ -27,6 +27,9 @@ extension ConfigurationAssembly {
 
   private mutating func checkPorts(_ listener: ReadSection<ListenerSettings>) {
     let isSecure = !listener.model.tls.isEmpty
+    if listener.origins["unix-mode"] != nil, !listener.model.addresses.contains(where: \.isUnix) {
+      report(listener, "unix-mode", severity: .warning, "has no effect without a unix socket in address")
+    }
     for (index, address) in listener.model.addresses.enumerated() {
       guard case .internet(_, let port) = address else { continue }
       if port == 443, !isSecure {
@@ -84,11 +87,11 @@ extension ListenAddress {
     case .inherited: return false
     case .internet(let host, let port):
       guard url.socketPath == nil, port == url.port, port != 0 else { return false }
-      guard let own = NetworkAddress(host)?.bytes else { return false }
+      guard let own = NetworkAddress(host)?.plainBytes else { return false }
       let isAny = own.allSatisfy { $0 == 0 }
       if url.host == "localhost" { return isAny || Self.isLoopback(own) }
-      guard let asked = NetworkAddress(url.host)?.bytes, asked.count == own.count else { return false }
-      return asked == own || isAny && Self.isLoopback(asked)
+      guard let asked = NetworkAddress(url.host)?.plainBytes, asked.count == own.count else { return false }
+      return asked == own || isAny && Self.isLoopback(asked) || Self.isLoopback(own) && asked.allSatisfy { $0 == 0 }
     }
   }
 

@@ -26,6 +26,7 @@ struct ConfigurationAssembly {
   /// - Parameter files: the files in the order in which they were read. Issues are reported in that order.
   mutating func assemble(_ sections: [Section], files: [String]) throws(InvalidConfiguration) -> Configuration {
     let byKind = Dictionary(grouping: sections, by: \.label.kind)
+    let secrets = sections.flatMap { $0.entries.flatMap(\.fromFiles) }
     for section in byKind[.pawl] ?? [] {
       process = readSection(section, over: process.model, keys: ProcessSettings.keys, issues: &issues)
     }
@@ -35,9 +36,16 @@ struct ConfigurationAssembly {
     let ordered = issues.enumerated().sorted { a, b in
       let (left, right) = (place(of: a.element, files), place(of: b.element, files))
       return left == right ? a.offset < b.offset : left < right
-    }.map(\.element)
+    }.map { hiding(secrets, in: $0.element) }
     if ordered.contains(where: { $0.severity == .error }) { throw InvalidConfiguration(issues: ordered) }
     return configuration(warnings: ordered)
+  }
+
+  private func hiding(_ secrets: [String], in issue: Issue) -> Issue {
+    var issue = issue
+    issue.message = Redaction.without(secrets, in: issue.message)
+    issue.suggestion = issue.suggestion.map { Redaction.without(secrets, in: $0) }
+    return issue
   }
 
   /// Reads `[pawl]` and `[admin]` only.

@@ -1,3 +1,5 @@
+package import PawlBase
+
 /// The texts that `pawl check` and `pawl config` print.
 package enum ConfigurationReport {
   /// Lists every issue on a line of its own, then the number of issues.
@@ -28,8 +30,41 @@ package enum ConfigurationReport {
     configuration.effective.map(section).joined(separator: "\n")
   }
 
+  /// Returns the configuration in effect as one JSON object.
+  package static func json(_ configuration: Configuration) -> String {
+    var json = JSONWriter()
+    json.object { write(configuration, to: &$0) }
+    return json.text
+  }
+
+  /// Writes the member `sections`, without secrets.
+  package static func write(_ configuration: Configuration, to json: inout JSONWriter) {
+    json.member(
+      "sections",
+      array: { array in
+        for section in configuration.effective { write(section, to: &array) }
+      })
+  }
+
+  private static func write(_ section: EffectiveSection, to array: inout JSONWriter) {
+    array.object { json in
+      json.member("section", section.label)
+      json.member(
+        "values",
+        array: { array in
+          for value in section.values {
+            array.object {
+              $0.member("key", value.key)
+              $0.member("value", value.shown)
+              $0.member("origin", "\(value.origin)")
+            }
+          }
+        })
+    }
+  }
+
   private static func section(_ section: EffectiveSection) -> String {
-    let lines = section.values.map { "\($0.key) = \($0.text)" }
+    let lines = section.values.map { "\($0.key) = \($0.shown)" }
     let width = min(48, lines.map(\.count).max() ?? 0)
     var text = "[\(section.label)]\n"
     for (line, value) in zip(lines, section.values) {

@@ -103,9 +103,10 @@ struct SectionCollector {
       }
       var entry = entry
       let substitution = Substitution(environment: surroundings.environment, readFile: surroundings.readFile)
-      entry.isFromFile = entry.value.contains("${file:")
-      entry.value = try substitution.apply(to: entry.value, directory: entry.directory)
-      entry.value = String(trimmed(entry.value))
+      let outcome = try substitution.apply(to: entry.value, directory: entry.directory)
+      entry.fromFiles = outcome.fromFiles
+      entry.isInserted = outcome.isFromEnvironment || !outcome.fromFiles.isEmpty
+      entry.value = String(trimmed(outcome.text))
       section?.entries.append(entry)
     } catch {
       report(
@@ -151,10 +152,14 @@ struct SectionCollector {
 
   /// Returns the issue of a line that is no section and has no `=`.
   private func unreadable(_ text: String, in section: Section?, _ origin: ValueOrigin) -> Issue {
-    let expected = "expected key = value, [section] or a comment, found \"\(text)\""
     let label = section?.label.text
     let opensBlock = ForeignLine(text).opensBlock
     let parts = text.split(maxSplits: 1) { $0 == " " || $0 == "\t" || $0 == ":" }
+    if let word = parts.first, AdminSettings.secretKeys.contains(word.lowercased()) {
+      let message = "expected key = value, found \"\(word)\" without =; what follows is not shown"
+      return Issue(at: origin, section: label, message)
+    }
+    let expected = "expected key = value, [section] or a comment, found \"\(text)\""
     if !opensBlock, let key = parts.first.map({ String($0).replacing("_", with: "-") }),
       section?.label.kind.keyNames.contains(key) == true
     {

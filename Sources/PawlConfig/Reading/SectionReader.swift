@@ -24,7 +24,7 @@ struct ReadSection<Model> {
         let written = origins[key.name] ?? []
         let origin = written.isEmpty ? ValueOrigin.builtIn : written[min(index, written.count - 1)]
         return EffectiveSection.Value(
-          key: key.name, text: text, origin: origin, isSecret: fromFiles.contains(key.name))
+          key: key.name, text: text, origin: origin, isSecret: !written.isEmpty && fromFiles.contains(key.name))
       }
     }
     return EffectiveSection(label: label.text, origin: origin, values: values)
@@ -53,7 +53,7 @@ func readSection<Model>(
         Issue(at: entry.origin, section: section.label.text, key: key.name, "this key is already set at \(earlier)"))
       continue
     }
-    result.fromFiles.formUnion(entry.isFromFile ? [key.name] : [])
+    result.fromFiles.formUnion(entry.fromFiles.isEmpty ? [] : [key.name])
     readEntry(entry, key, isFirst: first[key.name] == nil, &result, &issues)
     first[key.name] = first[key.name] ?? entry.origin
   }
@@ -76,7 +76,7 @@ private func readEntry<Model>(
     let count = try key.read(&result.model, entry)
     if count == 0 { result.emptied.insert(key.name) }
     result.origins[key.name, default: []] += Array(repeating: entry.origin, count: max(1, count))
-    if isQuoted(entry.value) {
+    if isQuoted(entry.value), !key.mayHaveQuotes {
       issues.append(
         Issue(
           .warning, at: entry.origin, section: result.label.text, key: key.name,
@@ -84,10 +84,11 @@ private func readEntry<Model>(
     }
   } catch {
     result.refused.insert(key.name)
+    let shown = entry.isInserted ? error.withoutValue : error
     issues.append(
       Issue(
-        at: entry.origin, section: result.label.text, key: key.name, error.message + habit(in: entry.value),
-        suggestion: error.suggestion))
+        at: entry.origin, section: result.label.text, key: key.name, shown.message + habit(in: entry.value),
+        suggestion: shown.suggestion))
   }
 }
 

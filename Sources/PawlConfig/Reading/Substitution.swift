@@ -6,29 +6,46 @@ struct Substitution {
   let environment: (String) -> String?
   let readFile: (String) -> Result<[UInt8], FileProblem>
 
+  /// A value with everything replaced.
+  struct Outcome: Hashable {
+    var text = ""
+    /// The contents of files in it.
+    var fromFiles: [String] = []
+    /// Whether a variable of the environment is in it.
+    var isFromEnvironment = false
+
+    fileprivate mutating func take(_ variable: String) {
+      text += variable
+      isFromEnvironment = true
+    }
+  }
+
   /// - Parameter directory: the directory that a relative `PATH` is resolved against.
-  func apply(to value: String, directory: String) throws(BadValue) -> String {
-    var result = ""
+  func apply(to value: String, directory: String) throws(BadValue) -> Outcome {
+    var result = Outcome()
     var rest = value[...]
     while let start = rest.firstIndex(of: "$") {
-      result += rest[..<start]
+      result.text += rest[..<start]
       rest = rest[start...]
       guard rest.hasPrefix("${") else {
-        result += "$"
+        result.text += "$"
         rest = rest.dropFirst()
         continue
       }
       guard let end = rest.firstIndex(of: "}") else { throw BadValue("expected } after ${") }
       let inner = rest[rest.index(start, offsetBy: 2)..<end]
-      result += try replacement(for: String(inner), directory: directory)
+      try replace(String(inner), directory: directory, in: &result)
       rest = rest[rest.index(after: end)...]
     }
-    return result + rest
+    result.text += rest
+    return result
   }
 
-  private func replacement(for inner: String, directory: String) throws(BadValue) -> String {
+  private func replace(_ inner: String, directory: String, in result: inout Outcome) throws(BadValue) {
     if inner.hasPrefix("file:") {
-      return try content(of: FilePath.resolve(String(inner.dropFirst("file:".count)), from: directory))
+      let content = try content(of: FilePath.resolve(String(inner.dropFirst("file:".count)), from: directory))
+      result.text += content
+      return result.fromFiles.append(content)
     }
     let colon = inner.firstIndex(of: ":") ?? inner.endIndex
     let name = String(inner[..<colon])
@@ -38,11 +55,11 @@ struct Substitution {
     }
     let found = environment(name)
     if tail.isEmpty {
-      if let found { return found }
+      if let found { return result.take(found) }
       throw BadValue("the environment has no variable \(name)", suggestion: "${\(name):-default}")
     }
-    if let found, !found.isEmpty { return found }
-    return String(tail.dropFirst(2))
+    if let found, !found.isEmpty { return result.take(found) }
+    result.text += tail.dropFirst(2)
   }
 
   private func content(of path: String) throws(BadValue) -> String {

@@ -5,6 +5,9 @@ package struct AdminSettings: Hashable, Sendable {
 
   /// The socket without a `listen`.
   package let usual: ListenAddress
+  /// The keys whose value is never shown.
+  static let secretKeys: Set<String> = ["token"]
+
   /// The addresses; empty: there is no admin listener (`off`).
   package var listen: [ListenAddress]
   /// The permissions of the unix sockets' files.

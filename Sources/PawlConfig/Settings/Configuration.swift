@@ -15,6 +15,8 @@ package struct Configuration: Sendable {
   package var effective: [EffectiveSection]
   /// Issues that do not prevent pawl from starting.
   package var warnings: [Issue]
+  /// The absolute path of the file; `nil`: there is none (`pawl serve --to`).
+  package var file: String?
 
   package func upstream(named name: String) -> UpstreamSection? { upstreams.first { $0.name == name } }
   package func cache(named name: String) -> CacheSettings? { caches.first { $0.name == name } }
@@ -35,6 +37,11 @@ package struct Configuration: Sendable {
     return entry?.origin ?? section.origin
   }
 
+  /// Returns a message without the values that came from files of their own.
+  package func hidingSecrets(_ message: String) -> String {
+    Redaction.without(effective.flatMap { $0.values.filter(\.isSecret).map(\.text) }, in: message)
+  }
+
   /// Returns the site with this host, or else the default site.
   /// - Parameter host: in lower case and without a port.
   package func site(forHost host: String) -> SiteSection? {
@@ -50,6 +57,8 @@ package struct EffectiveSection: Hashable, Sendable {
     package var origin: ValueOrigin
     /// Whether the value came from a file of its own (`${file:PATH}`), and may be a secret.
     package var isSecret = false
+    /// The value, or what stands in its place.
+    package var shown: String { isSecret ? Secret.shown : text }
   }
   /// The section's label: `pawl`, `site:files`, …
   package var label: String

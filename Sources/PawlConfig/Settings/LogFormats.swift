@@ -23,18 +23,55 @@ extension ValueFormat where Value == ProcessSettings.LogTarget {
       for (word, make) in Self.withPath where text.hasPrefix(word) {
         let path = text.dropFirst(word.count)
         guard !path.isEmpty else { throw BadValue(expected: "\(word)PATH", found: text) }
+        try refuseSecondWord(text, formatKey: canBeOff)
         return make(FilePath.resolve(String(path), from: directory))
       }
       // A word that is similar to one of the words is probably a mistake, and not a file name.
       if !text.contains("/"), !text.contains("."), let near = nearestMatch(text, among: words + ["journal"]) {
         throw BadValue(expected: expected, found: text, suggestion: near == "journal" ? "journald" : near)
       }
+      try refuseSecondWord(text, formatKey: canBeOff)
       return .file(path: FilePath.resolve(text, from: directory))
     }
   }
 
+  /// Refuses what other programs write behind the file of a log: `access_log PATH FORMAT`, `error_log PATH LEVEL`. Such a file name
+  /// with a blank would be made, and nobody would look there.
+  private static func refuseSecondWord(_ text: String, formatKey: Bool) throws(BadValue) {
+    let slash = text.lastIndex(of: "/") ?? text.startIndex
+    // A format may have slashes, but no path begins with a variable.
+    let variable = text.firstIndex(of: "$") ?? text.endIndex
+    let name = slash < variable ? text[slash...] : text[...]
+    guard let blank = name.firstIndex(where: { $0 == " " || $0 == "\t" }) else { return }
+    let second = String(text[blank...].drop { $0 == " " || $0 == "\t" })
+    let (key, what) = formatKey ? ("access-log-format", "format") : ("log-level", "level")
+    let value = formatKey ? (second == "main" ? "combined" : second) : ProcessSettings.LogLevel.others[second] ?? second
+    throw BadValue(
+      "expected a path without blanks in the file name, found \"\(text)\"; the \(what) has a key of its own",
+      suggestion: "\(key) = \(value)")
+  }
+
   private static var withPath: [(String, (String) -> ProcessSettings.LogTarget)] {
     [("syslog:", { .syslog(path: $0) }), ("journald:", { .journal(path: $0) })]
+  }
+}
+
+extension ProcessSettings.LogLevel {
+  /// The words of syslog and of other programs, with pawl's.
+  static let others = [
+    "warn": "warning", "err": "error", "crit": "error", "critical": "error", "alert": "error", "emerg": "error",
+    "fatal": "error", "trace": "debug", "information": "info",
+  ]
+}
+
+extension ValueFormat where Value == ProcessSettings.LogLevel {
+  /// A level. The words of other programs are answered with pawl's.
+  static var logLevel: ValueFormat {
+    let plain = ValueFormat.choice()
+    return ValueFormat(
+      plain.expected, words: plain.words, show: \.rawValue,
+      repaired: { ProcessSettings.LogLevel.others[$0.lowercased()] },
+      read: { ProcessSettings.LogLevel(rawValue: $0.lowercased()) })
   }
 }
 

@@ -55,7 +55,7 @@ package struct ProcessSettings: Hashable, Sendable {
       .scalar("group", \.group, .optional(.account, word: "none")),
       .scalar("drain-timeout", \.drainTimeout, .time),
       .scalar("upgrade-timeout", \.upgradeTimeout, .time),
-      .scalar("log-level", \.logLevel, .choice()),
+      .scalar("log-level", \.logLevel, .logLevel),
       .scalar("log", \.log, .logTarget(canBeOff: false)),
       .scalar("access-log", \.accessLog, .logTarget(canBeOff: true)),
       .scalar("access-log-format", \.accessLogFormat, .accessLogFormat),

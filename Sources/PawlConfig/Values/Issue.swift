@@ -22,7 +22,7 @@ package struct Issue: Hashable, Sendable, CustomStringConvertible {
   /// The section's label without brackets, such as `site:files`.
   package var section: String?
   package var key: String?
-  /// What is wrong, and what is expected.
+  /// What is wrong, and what is expected. Passwords of URLs are left out.
   package var message: String
   /// The most similar name or value that is valid.
   package var suggestion: String?
@@ -32,7 +32,8 @@ package struct Issue: Hashable, Sendable, CustomStringConvertible {
     _ message: String, suggestion: String? = nil
   ) {
     (self.severity, self.origin, self.section) = (severity, origin, section)
-    (self.key, self.message, self.suggestion) = (key, message, suggestion)
+    (self.key, self.message) = (key, Redaction.withoutPasswords(message))
+    self.suggestion = suggestion.map(Redaction.withoutPasswords)
   }
 
   /// `FILE:LINE: [section] key: message - did you mean "x"?`

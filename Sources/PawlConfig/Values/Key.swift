@@ -5,8 +5,10 @@ struct Entry: Hashable, Sendable {
   var origin: ValueOrigin
   /// The directory that a relative path is resolved against.
   var directory: String
-  /// Whether the value, or a part of it, came from a file (`${file:PATH}`): it may be a secret.
-  var isFromFile = false
+  /// The texts that came from files (`${file:PATH}`): they may be secrets.
+  var fromFiles: [String] = []
+  /// Whether a part of the value came from a file or from the environment, and no message may show it.
+  var isInserted = false
 }
 
 /// A key of a section: its name, how its text is read into `Model`, and how its value is shown.
@@ -14,6 +16,8 @@ struct Key<Model> {
   let name: String
   let isList: Bool
   let isRequired: Bool
+  /// Whether quotes around the value may be meant, as in a format of log lines.
+  var mayHaveQuotes: Bool { name == "access-log-format" }
   /// Empties a list before its first entry is read.
   let clear: (inout Model) -> Void
   /// Reads one entry and returns the number of elements that the list gained (1 for a scalar).

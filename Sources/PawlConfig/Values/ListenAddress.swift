@@ -24,6 +24,14 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
   }
 
+  /// Whether one of two different addresses is all addresses of the machine, and the other one of these: they cannot both be bound.
+  func overlaps(_ other: ListenAddress) -> Bool {
+    guard case .internet(let host, let port) = self, case .internet(let otherHost, port) = other, port != 0,
+      let own = NetworkAddress(host)?.bytes, let others = NetworkAddress(otherHost)?.bytes, own.count == others.count
+    else { return false }
+    return own == others || own.allSatisfy { $0 == 0 } || others.allSatisfy { $0 == 0 }
+  }
+
   /// - Parameter directory: the directory that a relative socket path is resolved against.
   init?(_ text: String, directory: String) {
     if text.hasPrefix("unix:") {

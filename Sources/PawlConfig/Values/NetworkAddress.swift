@@ -8,6 +8,9 @@ package struct NetworkAddress: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// The bytes; of an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) those of the IPv4 address, which connections to it reach.
+  var plainBytes: [UInt8] { AddressRange.unmapped(bytes) }
+
   private static func fourth(_ text: String) -> [UInt8]? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }
@@ -109,7 +112,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     return true
   }
 
-  private static func unmapped(_ address: [UInt8]) -> [UInt8] {
+  fileprivate static func unmapped(_ address: [UInt8]) -> [UInt8] {
     let prefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
     return address.count == 16 && address.starts(with: prefix) ? Array(address.dropFirst(12)) : address
   }

@@ -18,10 +18,11 @@ extension ValueFormat where Value == Secret {
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
           || "-._~+/=".utf8.contains(byte)
       }
-      guard isToken else { throw BadValue("expected \(expected), found another character") }
-      guard text.utf8.count >= least else {
-        throw BadValue("expected \(expected), found \(text.utf8.count) characters")
-      }
+      var wrong = BadValue("expected \(expected), found another character")
+      wrong.isWithoutValue = true
+      guard isToken else { throw wrong }
+      wrong.message = "expected \(expected), found \(text.utf8.count) characters"
+      guard text.utf8.count >= least else { throw wrong }
       return Secret(text)
     }
   }

@@ -2,8 +2,18 @@
 struct BadValue: Error, Hashable {
   var message: String
   var suggestion: String?
+  /// Whether the message does not contain the value.
+  var isWithoutValue = false
 
   init(_ message: String, suggestion: String? = nil) { (self.message, self.suggestion) = (message, suggestion) }
+
+  /// The same without the value, which may be a secret.
+  var withoutValue: BadValue {
+    if isWithoutValue { return self }
+    let hidden = "a value from a file or the environment, which is not shown"
+    guard let found = message.firstRange(of: ", found \"") else { return BadValue("not a valid value: \(hidden)") }
+    return BadValue("\(message[..<found.lowerBound]), found \(hidden)")
+  }
 
   init(expected: String, found: String, suggestion: String? = nil) {
     self.init("expected \(expected), found \(found.isEmpty ? "nothing" : "\"\(found)\"")", suggestion: suggestion)
@@ -48,8 +58,10 @@ struct ValueFormat<Value> {
       if text.lowercased() == word || (word == "none" && text.lowercased() == "off") { return nil }
       do throws(BadValue) { return try format.read(text, directory) } catch {
         let near = error.suggestion ?? nearestMatch(text, among: [word])
-        throw BadValue(
+        var wider = BadValue(
           error.message.replacingPrefix("expected ", with: "expected \(word) or "), suggestion: near)
+        wider.isWithoutValue = error.isWithoutValue
+        throw wider
       }
     }
   }

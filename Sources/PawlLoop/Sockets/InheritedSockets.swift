@@ -145,6 +145,6 @@ package final class InheritedSockets: Sendable {
       defer { unusable = [] }
       return unusable
     }
-    return closed + left.map { "\($0.name) \($0.address)" }
+    return closed + left.map { $0.name.isEmpty ? "\($0.address)" : "\($0.name) \($0.address)" }
   }
 }

@@ -26,6 +26,20 @@ extension SocketStream {
     return protection?.engine.hasUnread == true || pawl_bytes_unread(descriptor) > 0
   }
 
+  /// Returns the error that has broken the connection, and clears it; `nil`: there is none. For a stream that is not read any more.
+  package func takeError() -> CInt? {
+    guard !isClosed else { return EBADF }
+    if let code = socketOption(rawDescriptor, SOL_SOCKET, SO_ERROR), code != 0 { return code }
+    // A write after the reset, such as that of TLS's last record, has the error already. A connection that ended in order has
+    // nothing unsent.
+    var (state, length) = (UInt8(0), socklen_t(1))
+    let closed: UInt8 = 7
+    guard getsockopt(rawDescriptor, CInt(IPPROTO_TCP), TCP_INFO, &state, &length) == 0, state == closed,
+      pawl_bytes_unsent(rawDescriptor) > 0
+    else { return nil }
+    return EPIPE
+  }
+
   /// Turns on TCP keep-alive for this connection.
   package func probePeer() { if !isClosed { probePeers(of: rawDescriptor) } }
 

@@ -10,10 +10,17 @@ import PawlBase
 /// what is lent follows `yours`, and the socket stays open for messages after `serving` (``ProcessLine``). Between two versions of
 /// pawl that do not agree nothing is lent.
 package final class Successor: Sendable {
-  package enum Word: String, Sendable { case prepared, yours, serving }
+  package enum Word: String, Sendable { case prepared, yours, serving, failed }
 
   /// Why there is no answer.
-  package enum Silence: Error, Hashable, Sendable { case ended, late }
+  package enum Silence: Error, Hashable, Sendable {
+    case ended, late
+    /// The new process says what is wrong: a line without control characters, of at most ``longestReason`` bytes.
+    case failed(String)
+  }
+
+  /// The longest reason that a new process gives, in bytes.
+  package static let longestReason = 1024
 
   package let pid: pid_t
   private let line: SocketLine
@@ -36,6 +43,9 @@ package final class Successor: Sendable {
   ]
 
   private init(pid: pid_t, line: SocketLine) { (self.pid, self.line) = (pid, line) }
+
+  /// A new process of which only the socket is there, for tests.
+  convenience init(testing line: CInt) { self.init(pid: -1, line: SocketLine(line)) }
 
   /// Starts the program, which inherits these sockets and standard input, output and error, and nothing else.
   /// - Parameters:
@@ -117,11 +127,33 @@ package final class Successor: Sendable {
 
   /// Ends the process by force and waits for its end. Blocking.
   /// - Returns: how it ended, in words.
-  package func end() -> String {
+  /// - Parameter patience: how long it may take to end by itself, because it says that it does.
+  package func end(patience: Duration = .zero) -> String {
+    let clock = SystemClock()
+    let limit = clock.now().advanced(by: patience)
+    while clock.now() < limit {
+      var status: CInt = 0
+      if waitpid(pid, &status, WNOHANG) == pid { return Self.told(status) }
+      usleep(5000)
+    }
     kill(pid, SIGKILL)
-    let status = wait()
-    if status & 0x7f == 0 { return "exit status \(status >> 8 & 0xff)" }
-    return "signal \(status & 0x7f)"
+    return Self.told(wait())
+  }
+
+  private static func told(_ status: CInt) -> String {
+    status & 0x7f == 0 ? "exit status \(status >> 8 & 0xff)" : "signal \(status & 0x7f)"
+  }
+
+  /// Returns a reason as one line of printable text, cut to ``longestReason``.
+  static func reason(_ text: String) -> String {
+    var (line, size) = ("", 0)
+    for scalar in text.unicodeScalars {
+      let shown = scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar
+      size += UTF8.width(shown)
+      guard size <= longestReason else { break }
+      line.unicodeScalars.append(shown)
+    }
+    return line
   }
 
   private func wait() -> CInt {
@@ -140,6 +172,9 @@ package final class Predecessor: Sendable {
   /// Whether the old process can send messages of this program's version.
   private let canLend: Bool
 
+  /// The old process, held so that no other one with its number is meant; `nil`: it is not known.
+  private let process: OldProcess?
+
   /// The process between the old one and this one; `nil`: the old one is the parent.
   private let between: pid_t?
 
@@ -150,7 +185,11 @@ package final class Predecessor: Sendable {
     line = SocketLine(descriptor)
     canLend = versions.split(separator: " ").contains { $0 == Successor.lendingVersion }
     self.between = between
+    process = OldProcess(behind: descriptor)
   }
+
+  /// The old process, while it has not ended. Any thread.
+  package var drainingProcess: pid_t? { process.flatMap { $0.hasEnded ? nil : $0.pid } }
 
   /// Forks if an older pawl has started this process, and returns in the child. The parent stays between the two: it ends as its
   /// child does, which ends with it, until the child serves and leaves it (``saysServing()``). Then the child belongs to process 1, or to
@@ -208,9 +247,41 @@ package final class Predecessor: Sendable {
     line.say(.serving, "\(getpid())")
   }
 
+  /// Says why this process cannot serve, and ends now. An old process of another version takes that for its end.
+  package func saysFailed(_ why: String) { line.say(.failed, Successor.reason(why)) }
+
+  /// The same before ``fromEnvironment()`` was called. Does nothing if no older pawl has started this process.
+  package static func saysFailedEarly(_ why: String) {
+    guard let value = getenv(Successor.lineNumber), let number = CInt(String(cString: value)), number > 2 else {
+      return
+    }
+    let copy = pawl_fcntl(number, F_DUPFD_CLOEXEC, 3)
+    if copy >= 0 { SocketLine(copy).say(.failed, Successor.reason(why)) }
+  }
+
   /// Returns the descriptor of the socket for a ``ProcessLine``, which closes it; `nil`: the old process sends no messages, or the
   /// descriptor was taken before. No more words can be said.
   package func takeLine() -> CInt? { canLend ? line.take() : nil }
+}
+
+/// A process, held so that its number is not taken for that of another one.
+private final class OldProcess: Sendable {
+  let pid: pid_t
+  private let descriptor: OwnedDescriptor
+
+  /// The process that made a socket pair.
+  init?(behind socket: CInt) {
+    let peer = pawl_peer_process(socket)
+    let raw = peer > 1 ? pawl_pidfd_open(peer) : -1
+    guard raw >= 0 else { return nil }
+    pid = peer
+    descriptor = OwnedDescriptor(adopting: raw)
+  }
+
+  var hasEnded: Bool {
+    var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 0) != 0
+  }
 }
 
 /// One end of the socket between two pawls.
@@ -269,7 +340,8 @@ private final class SocketLine: Sendable {
   func await(_ word: Successor.Word, within limit: Duration) throws(Successor.Silence) -> String? {
     let clock = SystemClock()
     let end = clock.now().advanced(by: limit)
-    var text = ""
+    var text: [UInt8] = []
+    let failed = Array("\(Successor.Word.failed.rawValue) ".utf8)
     while true {
       let left = end - clock.now()
       guard left > .zero else { throw .late }
@@ -279,13 +351,18 @@ private final class SocketLine: Sendable {
       var byte: UInt8 = 0
       let count = recv(raw, &byte, 1, 0)
       if count < 0, pawl_errno() == EINTR { continue }
-      guard count == 1, text.utf8.count < 32 else { throw .ended }
+      guard count == 1, text.count < 32 || text.starts(with: failed) && text.count <= Successor.longestReason + 32
+      else {
+        throw .ended
+      }
       if byte == UInt8(ascii: "\n") {
-        let parts = text.split(separator: " ", maxSplits: 1)
+        let line = String(decoding: text, as: UTF8.self)
+        if text.starts(with: failed) { throw .failed(Successor.reason(String(line.dropFirst(failed.count)))) }
+        let parts = line.split(separator: " ", maxSplits: 1)
         guard parts.first.map(String.init) == word.rawValue else { throw .ended }
         return parts.count > 1 ? String(parts[1]) : nil
       }
-      text.unicodeScalars.append(Unicode.Scalar(byte))
+      text.append(byte)
     }
   }
 }

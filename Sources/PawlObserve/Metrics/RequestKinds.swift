@@ -74,11 +74,11 @@ package enum StatusClass: Int, CaseIterable, Sendable {
 
 /// The kind of a transfer: what `pawl_transfers_active` and the list of transfers distinguish.
 package enum TransferKind: Int, CaseIterable, Sendable {
-  /// A request of a client and its answer.
+  /// A request of a client without content, and its answer.
   case download
   /// Content that is fetched into a cache.
   case fill
-  /// Content of an upload that comes from a client.
+  /// A request of a client with content, or about a resumable upload, and its answer.
   case upload
   /// A completed upload on its way to the application.
   case delivery

@@ -18,7 +18,9 @@ protocol AdminActions: AnyObject, Sendable {
   /// Starts a new binary that takes over.
   /// - Parameter then: called once, on any thread, with the reason why there is no upgrade; `nil`: the new binary serves.
   func upgrade(_ then: @escaping @Sendable (String?) -> Void)
-  func reopenLogs()
+  /// Opens the log files again.
+  /// - Parameter then: called once, on any thread, with the reasons why files could not be opened.
+  func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void)
   /// Reads all metrics, without a wait for any loop.
   func metrics() -> MetricsSnapshot
   /// The loops whose transfers can be listed.
@@ -47,6 +49,8 @@ struct ServerPicture: Sendable {
   var generation = 1
   var lastReload: Reload?
   var isDraining = false
+  /// The processes that this one has taken over from and that still finish their transfers.
+  var stillDraining: [Int32] = []
   /// The addresses that clients connect to, as URLs.
   var urls: [String] = []
   var loopCount = 0

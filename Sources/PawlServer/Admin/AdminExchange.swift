@@ -11,6 +11,8 @@ final class AdminExchange: Exchange {
   let request: IncomingRequest
   let admin: AdminLoop
   private let channel: any ResponseChannel
+  /// The client's connection, which is proven once a request of an operator has come over it.
+  private weak var connection: (any ServedConnection)?
   /// The content of the request, complete when the handler is called.
   private(set) var content: [UInt8] = []
   /// Whether the client may see and change everything; `false`: it has proved nothing, and the route is for anyone.
@@ -18,8 +20,11 @@ final class AdminExchange: Exchange {
   private var route: AdminRoute?
   private var isOver = false
 
-  init(_ request: IncomingRequest, channel: any ResponseChannel, admin: AdminLoop) {
-    (self.request, self.channel, self.admin) = (request, channel, admin)
+  init(
+    _ request: IncomingRequest, channel: any ResponseChannel, admin: AdminLoop,
+    connection: (any ServedConnection)? = nil
+  ) {
+    (self.request, self.channel, self.admin, self.connection) = (request, channel, admin, connection)
   }
 
   var services: LoopServices { admin.services }
@@ -39,7 +44,9 @@ final class AdminExchange: Exchange {
     case .refused(let reply, let why):
       admin.note(refused: request, why)
       return refuse(reply)
-    case .passes(let isOperator): self.isOperator = isOperator
+    case .passes(let isOperator):
+      self.isOperator = isOperator
+      if isOperator, let connection { admin.clients.prove(connection) }
     }
     guard let first = found.first else {
       return refuse(.problem(404, "There is no \(path.text); see Config/admin.md."))

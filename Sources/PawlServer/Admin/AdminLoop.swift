@@ -12,9 +12,8 @@ final class AdminLoop {
   let actions: any AdminActions
   private(set) var guardian: AdminGuard
   private(set) lazy var feed = TransferFeed(on: services.loop) { [actions] in actions.transferSources }
-  private let admission: ConnectionAdmission
   private let downloads: LoopDownloads
-  private(set) lazy var connections = LoopConnections(downloads, admission: admission, dispatch: self)
+  private(set) lazy var clients = AdminClients(downloads, dispatch: self)
   private(set) lazy var logLevel = AdminLogLevel(services.events, loop: services.loop)
   private var listeners: [ListenAddress: ListenerOnLoop] = [:]
   /// The addresses of ``listeners``, for other threads.
@@ -33,7 +32,6 @@ final class AdminLoop {
     services.accessLog = nil
     services.explainsRequests = false
     downloads = LoopDownloads(services, abandoned: AbandonedFillLimiter())
-    admission = ConnectionAdmission(limit: AdminServer.maxConnections, trusted: [], events: shared.events)
   }
 
   /// Routing for a loop that answers everything itself: one route, without a cache, that no request goes out by.
@@ -58,7 +56,7 @@ final class AdminLoop {
       let listener = try Listener(
         address: wanted, loop: services.loop, mode: wanted.isUnix ? settings.mode.bits : nil, backlog: 64)
       let entry = ListenerOnLoop(
-        listener, id: 0, name: address.description, settings: Self.connectionSettings(settings),
+        listener, id: 0, name: address.description, settings: Self.connectionSettings(settings, wanted),
         certificates: wanted.isUnix ? nil : certificates)
       entry.whenAccepted { [unowned self] descriptor, peer, entry in
         accepted(descriptor, from: peer, on: entry)
@@ -95,22 +93,30 @@ final class AdminLoop {
     }
   }
 
+  /// How long a client over TCP may say nothing: for the head of a request, and between two requests.
+  static let remotePatience = Duration.seconds(5)
+
   /// The limits of connections: heads of tools are small, and their connections few.
-  private static func connectionSettings(_ settings: AdminSettings) -> PawlConfig.ListenerSettings {
+  private static func connectionSettings(
+    _ settings: AdminSettings, _ address: SocketAddress
+  ) -> PawlConfig.ListenerSettings {
     var made = PawlConfig.ListenerSettings(name: AdminServer.listenerName)
     (made.tls, made.http2) = (settings.tls.map { [$0] } ?? [], false)
     (made.maxHeader, made.maxHeaderFields) = (16 << 10, 64)
+    if !address.isUnix { (made.headerTimeout, made.keepaliveTimeout) = (remotePatience, remotePatience) }
     return made
   }
 
   private func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(accepted: descriptor, loop: services.loop)
-    guard !services.isEnding, admission.admit(services.shared.failures) else { return stream.reset() }
+    let isLocal = peer.isUnix
+    guard !services.isEnding, clients.admit(isLocal: isLocal, services.shared.failures) else { return stream.reset() }
     guard listener.opensFirst else {
       return serve(stream, ClientFacts(client: peer, isTrusted: false, port: listener.port), on: listener, after: nil)
     }
+    let connections = clients.all(isLocal: isLocal)
     let opening = Opening(stream: stream, peer: peer, listener: listener, connections: connections)
-    connections.add(opening)
+    clients.add(opening, isLocal: isLocal)
     opening.start()
   }
 
@@ -141,9 +147,9 @@ final class AdminLoop {
     services.isEnding = true
     logLevel.forget()
     closeListeners()
-    connections.abandon()
+    clients.end()
     services.forgetReminders()
-    connections.letGo()
+    clients.letGo()
   }
 
   /// Logs that a request was refused: each kind of reason, which is its first word, at most once a minute, whatever the client said. The query is left out: a client may have put its token there.
@@ -157,15 +163,17 @@ final class AdminLoop {
 
 extension AdminLoop: RequestDispatch {
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
-    AdminExchange(request, channel: channel, admin: self)
+    AdminExchange(request, channel: channel, admin: self, connection: channel as? any ServedConnection)
   }
 
   func appends(_ head: RequestHead) -> Bool { false }
 
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
+    let isLocal = facts.client?.isUnix == true
+    let connections = clients.all(isLocal: isLocal)
     if let opening { connections.remove(opening) }
     let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
-    connections.add(connection)
+    clients.add(connection, isLocal: isLocal, after: opening)
     connection.start()
   }
 
@@ -175,7 +183,7 @@ extension AdminLoop: RequestDispatch {
     _ received: [UInt8]
   ) {
     stream.close()
-    connections.connectionClosed(connection)
+    clients.all(isLocal: facts.client?.isUnix == true).connectionClosed(connection)
   }
 
   func connectionEnded() {}

@@ -29,9 +29,13 @@ enum AdminOrders {
   static func reload(_ exchange: AdminExchange) {
     guard order(exchange) != nil else { return }
     note(exchange, "reload")
-    let later = exchange.later
+    let (later, file) = (exchange.later, exchange.actions.picture().configuration.file)
     exchange.actions.reload { outcome in
-      later.reply(.object(status: outcome.isApplied ? 200 : 422) { outcome.write(to: &$0) })
+      later.reply(
+        .object(status: outcome.isApplied ? 200 : 422) {
+          outcome.write(to: &$0)
+          $0.member("file", file)
+        })
     }
   }
 
@@ -61,7 +65,13 @@ enum AdminOrders {
   static func reopenLogs(_ exchange: AdminExchange) {
     guard order(exchange) != nil else { return }
     note(exchange, "reopen-logs")
-    exchange.actions.reopenLogs()
-    exchange.reply(.object { $0.member("reopened", true) })
+    let later = exchange.later
+    exchange.actions.reopenLogs { failures in
+      guard failures.isEmpty else {
+        let why = "\(failures.joined(separator: "; ")); lines go on to the file that was open before"
+        return later.reply(.problem(500, why))
+      }
+      later.reply(.object { $0.member("reopened", true) })
+    }
   }
 }

@@ -10,8 +10,6 @@ import PawlTLS
 /// The admin interface of the process: its own loop and thread, so that it answers while others are busy. Started and stopped on
 /// the main thread; any thread may ask what it is bound to.
 final class AdminServer: Sendable {
-  /// The most connections at a time.
-  static let maxConnections = 64
   static let threadName = "pawl-admin"
   static let listenerName = "admin"
   /// The error of a socket path that the kernel has no room for.

@@ -19,6 +19,7 @@ struct AdminStatus {
       json.member("started", picture.startedAt)
       json.member("uptime", max(0, wall - picture.startedAt))
       AdminHealth(picture, now: now, wall: wall).write(to: &json, isFull: true)
+      json.member("still_draining", array: { array in for pid in picture.stillDraining { array.value(Int(pid)) } })
       json.member("configuration", object: writeConfiguration)
       json.member("loops", picture.loopCount)
       json.member(
@@ -36,6 +37,7 @@ struct AdminStatus {
 
   private func writeConfiguration(_ json: inout JSONWriter) {
     json.member("generation", picture.generation)
+    json.member("file", picture.configuration.file)
     guard let last = picture.lastReload else { return json.member("last_reload", nil as String?) }
     json.member(
       "last_reload",

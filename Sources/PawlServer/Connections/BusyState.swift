@@ -30,6 +30,8 @@ final class BusyState {
     var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown
     var keptBytes = 0
+    /// How often it was looked whether the client has acknowledged the answer.
+    var looks: UInt8 = 0
   }
 
   @exclusivity(unchecked) var turn = Turn()

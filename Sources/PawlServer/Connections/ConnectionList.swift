@@ -37,5 +37,8 @@ struct ConnectionList {
 struct ConnectionPlace {
   fileprivate var index: Int32 = -1
   init() {}
+
+  /// Whether the connection is in no list: it has ended, or another one has taken its place.
+  var isNone: Bool { index < 0 }
   fileprivate init(index: Int32) { self.index = index }
 }

@@ -48,30 +48,18 @@ extension LoopConnections {
   /// format shows none.
   /// - Parameters:
   ///   - head: the head of the response, as it was sent; empty if it is not known.
+  ///   - isCounted: whether its size counts as sent.
   ///   - field: returns the value of a field of the request.
   func hitExtras(
-    _ facts: ClientFacts, requestLength: @autoclosure () -> Int, head: @autoclosure () -> Bytes,
+    _ facts: ClientFacts, requestLength: @autoclosure () -> Int, head: @autoclosure () -> Bytes, isCounted: Bool = true,
     _ field: (String) -> Bytes?
   ) -> AccessExtras? {
     guard let log = services.accessLog, log.hasExtras, let format = log.extras else { return nil }
     let head = head()
     return AccessExtras(
-      isSecure: facts.isSecure, serverPort: facts.port, requestLength: UInt64(requestLength()),
-      headLength: UInt64(head.count), origin: nil,
+      isSecure: facts.isSecure, serverPort: facts.port, remotePort: facts.client?.port ?? 0,
+      requestLength: UInt64(requestLength()), headLength: isCounted ? UInt64(head.count) : 0, origin: nil,
       requestFields: format.requestFields.map { field($0).map(services.shown) },
-      responseFields: format.responseFields.map { Self.value(of: $0, in: head) })
-  }
-
-  /// Returns the value of a field in a head of HTTP/1.1 that pawl has written.
-  static func value(of name: String, in head: Bytes) -> Bytes? {
-    var start = head.startIndex
-    while start < head.endIndex {
-      let line = head[start...].prefix { $0 != 0x0d }
-      if let colon = line.firstIndex(of: 0x3a), line[..<colon].equalsIgnoringCase(name.utf8) {
-        return line[(colon + 1)...].drop { $0 == 0x20 }
-      }
-      start = line.endIndex + 2
-    }
-    return nil
+      responseFields: format.responseFields.map { RecordedExtras.value(of: $0, in: head).map(services.shown) })
   }
 }

@@ -100,7 +100,7 @@ final class LoopConnections {
       head: consume head, route: route ?? router.noRoute, loop: services, facts: facts, requestID: id,
       isRouted: route != nil, record: record)
     request.resource = known?.resource
-    request.counts(as: .download)
+    request.counts(as: request.hasContent ? .upload : .download)
     return request
   }
 
@@ -116,9 +116,9 @@ final class LoopConnections {
     return dispatch.makeExchange(for: request, channel: channel)
   }
 
-  /// The identifier in the request, or a new one.
+  /// The identifier in the request, or a new one. The URL of an upload in it is hidden, since it is for logs.
   private func requestID(_ fields: Fields) -> [UInt8] {
-    if let own = fields.only(.xRequestID) { return Array(own) }
+    if let own = fields.only(.xRequestID) { return Array(services.shown(own)) }
     return services.requestIDs.make()
   }
 
@@ -171,14 +171,23 @@ final class LoopConnections {
   func noteCut(_ request: IncomingRequest?, _ end: BodyEnd) {
     guard let request else { return }
     let record = request.record
+    logCut(
+      end, request.shown(request.head.target), id: request.requestID[...], sent: record.bytesSent, of: record.announced,
+      client: request.clientAddress[...], upstream: record.upstream, takesRanges: record.takesRanges)
+  }
+
+  /// Logs that an answer was cut. Clients leave all the time, so that is of the level `info`.
+  /// - Parameter target: without secrets.
+  func logCut(
+    _ end: BodyEnd, _ target: @autoclosure () -> Bytes, id: @autoclosure () -> Bytes, sent: UInt64, of total: UInt64?,
+    client: @autoclosure () -> Bytes, upstream: String, takesRanges: Bool
+  ) {
     events.log(
-      .warning, "transfer-cut",
+      end.party == .client ? .info : .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.shown(request.head.target).text,
-        "sent": "\(record.bytesSent)", "request": request.idText,
-        "of": record.announced.map { "\($0)" } ?? "-", "client": request.clientAddress.text,
-        "upstream": record.upstream,
-        "next": record.takesRanges
+        "by": end.party.rawValue, "why": end.reason, "target": target().text, "sent": "\(sent)",
+        "request": id().text, "of": total.map { "\($0)" } ?? "-", "client": client().text, "upstream": upstream,
+        "next": takesRanges
           ? "the client can ask for the rest (Range)" : "the client has to start again: no ranges were offered",
       ])
   }
@@ -189,15 +198,5 @@ final class LoopConnections {
     request.logExplanation()
     guard let accessLog = services.accessLog else { return }
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
-  }
-
-  /// Counts and logs input that never became a request.
-  /// - Parameter facts: the facts of the client's connection.
-  func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
-    counters.addRequest(StatusClass(status), .none)
-    counters.add(.endedByClient)
-    counters.add(.toClientFromPawl, UInt64(bytes))
-    guard let accessLog = services.accessLog else { return }
-    accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))
   }
 }

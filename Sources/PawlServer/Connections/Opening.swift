@@ -1,4 +1,5 @@
 import PawlCertificates
+import PawlHTTP
 import PawlLoop
 import PawlObserve
 import PawlTLS
@@ -172,8 +173,16 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
     let bytes = reply.bytes(date: connections.dateField)
+    var received = Bytes(Array(repeating: 0, count: 2 * RefusedHead.limit))
+    if case .bytes(let count) = received.withUnsafeMutableBytes({ stream.peek(into: $0) }) {
+      received = received.prefix(count)
+    } else {
+      received = []
+    }
     let result = bytes.withUnsafeBytes { stream.write($0, more: false) }
-    connections.logRefusal(facts(nil, nil), status: 400, bytes: reply.body.count)
+    connections.logRefusal(
+      facts(nil, nil), status: 400, bytes: reply.body.count, RefusedHead(received),
+      answer: bytes.dropLast(reply.body.count))
     guard result == .bytes(bytes.count) else { return close() }
     linger()
   }

@@ -14,7 +14,7 @@ extension AccessRecord {
     status = record.status
     bytes = record.bytesSent
     referer = request.head.fields.first(.referer).map(request.shown)
-    userAgent = request.head.fields.first(.userAgent)
+    userAgent = request.head.fields.first(.userAgent).map(request.shown)
     durationMicros = now.microseconds(since: record.began)
     requestID = request.requestID[...]
     host = request.head.authority
@@ -27,7 +27,7 @@ extension AccessRecord {
     bytesReplayed = request.tally.replayed
     originResumes = request.tally.resumes
     note(request.facts.tls)
-    user = request.head.fields.first(.authorization).flatMap(BasicUser.name)
+    user = request.head.fields.first(.authorization).flatMap(BasicUser.name).map(request.shown)
     if let end = record.end { self.end(end) }
     extras = request.accessExtras()
   }
@@ -71,8 +71,8 @@ extension AccessRecord {
   }
 
   /// Makes the log line of input that could not be parsed as a request.
-  init(refused status: Int, bytes: Int, peer: SocketAddress?, wall: Int64) {
-    self.init(time: wall, remote: Bytes(peer?.hostText ?? "-"))
+  init(refused status: Int, bytes: Int, _ remote: Bytes, wall: Int64) {
+    self.init(time: wall, remote: remote)
     self.status = status
     self.bytes = UInt64(bytes)
     endedBy = .client
@@ -81,7 +81,7 @@ extension AccessRecord {
 }
 
 extension IncomingRequest {
-  /// Returns a target or URL as it may be logged: without the secret token of an upload.
+  /// Returns a target or another text of the client as it may be logged: without the secret token of an upload.
   func shown(_ text: Bytes) -> Bytes { loop.shown(text) }
 
   /// The request's identifier, for events.

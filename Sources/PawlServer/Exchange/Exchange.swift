@@ -17,6 +17,8 @@ protocol Exchange: AnyObject {
   func clientLeft()
   /// Called when the socket has taken the complete response.
   func responseSent()
+  /// Bytes of the request's content that the origin has got, where the exchange passes it on.
+  var contentPassedOn: UInt64? { get }
   /// Called when the server begins to drain: ends what the client can go on with elsewhere. Does nothing for all else, which runs
   /// to its end.
   func endEarly()
@@ -26,6 +28,7 @@ extension Exchange {
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { true }
   func requestBodyEnded(_ trailers: Fields) {}
   func endEarly() {}
+  var contentPassedOn: UInt64? { nil }
 }
 
 /// The way by which an exchange answers, in every version of HTTP.

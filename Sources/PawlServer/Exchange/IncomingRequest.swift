@@ -50,6 +50,9 @@ final class IncomingRequest {
   /// (``AnswerCoding/isToLearn(_:)``).
   var asksOwnCoding = false { didSet { sentHead = nil } }
 
+  /// Whether the request has content, or may have some.
+  var hasContent: Bool { head.framing != .none && head.framing != .length(0) }
+
   /// Whether the request asks for the bytes after those that the client holds, identifies these by a date only, and accepts
   /// content codings. Then the client may hold a coded form (``AnswerCoding/mayBeHeldCoded(_:by:)``).
   var namesByDateAlone = false

@@ -25,8 +25,10 @@ struct TransferRecord {
   var takesRanges = false
   /// Bytes of the response's head; counted over HTTP/1 only.
   var headLength: UInt64 = 0
-  /// Bytes of the request's head (over HTTP/1 only) and of its content.
-  var requestLength: UInt64 = 0
+  /// Bytes of the request's head, over HTTP/1 only; and of its content, as far as it has come.
+  var requestHeadLength: UInt64 = 0
+  var contentReceived: UInt64 = 0
+  var requestLength: UInt64 { requestHeadLength + contentReceived }
   /// What `log-level = debug` says of the request; `nil` at other levels.
   var notes: RequestNotes?
   /// What is collected for formats of the access log that show it; `nil` for others.
@@ -38,4 +40,9 @@ struct TransferRecord {
   /// Those of ``bytesSent`` that the metrics count already, and those of them that were in the cache.
   var countedBytes: UInt64 = 0
   var countedFromCache: UInt64 = 0
+
+  /// Forgets an answer that did not reach the client.
+  mutating func forgetAnswer() {
+    (status, bytesSent, bytesFromCache, answeredAt) = (0, 0, 0, nil)
+  }
 }

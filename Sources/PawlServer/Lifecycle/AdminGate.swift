@@ -18,6 +18,7 @@ final class AdminGate: AdminActions {
     let history = run.history
     (picture.generation, picture.lastReload) = (history.generation, history.lastReload)
     picture.isDraining = history.isDraining
+    picture.stillDraining = (run.predecessor?.drainingProcess).map { [$0] } ?? []
     return picture
   }
 
@@ -29,7 +30,7 @@ final class AdminGate: AdminActions {
   }
 
   func upgrade(_ then: @escaping @Sendable (String?) -> Void) { run.upgrade(then) }
-  func reopenLogs() { run.reopenLogs() }
+  func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void) { run.reopenLogs(then) }
   func metrics() -> MetricsSnapshot { run.server.metrics() }
   var transferSources: [TransferSource] { run.server.transferSources }
 }

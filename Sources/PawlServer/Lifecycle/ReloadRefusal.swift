@@ -22,6 +22,10 @@ enum ReloadRefusal {
 
   /// Returns the line of an error, with the place of the value that it is about.
   static func line(for error: ServerError, in configuration: Configuration) -> String {
+    configuration.hidingSecrets(placed(error, in: configuration))
+  }
+
+  private static func placed(_ error: ServerError, in configuration: Configuration) -> String {
     func line(_ label: String, _ key: String, _ value: String) -> String {
       let place = configuration.place(of: key, value, in: label)
       return Issue(at: place, section: label, key: key, error.description).description

@@ -177,7 +177,7 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  package func reopenLogs() { services.reopenLogs() }
+  package func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void = { _ in }) { services.reopenLogs(then) }
 
   /// Opens the logs that new settings ask for, where these differ from the settings in force; ``replaceLogs(_:)`` uses them. Blocking.
   /// - Throws: ``LogError`` if one cannot be opened.

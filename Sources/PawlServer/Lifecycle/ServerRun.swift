@@ -33,6 +33,8 @@ package final class ServerRun: Sendable {
   /// The admin interface, which takes the settings of a reload.
   let admin = Locked<AdminServer?>(nil)
   private let past = Locked(History())
+  /// The process before this one, which may still drain.
+  let predecessor: Predecessor?
 
   /// What has become of the configuration and of the process. Any thread.
   struct History: Sendable {
@@ -47,10 +49,11 @@ package final class ServerRun: Sendable {
   var history: History { past.withLock { $0 } }
 
   init(
-    _ server: Server, loop: EventLoop, arguments: [String] = [],
+    _ server: Server, loop: EventLoop, arguments: [String] = [], predecessor: Predecessor? = nil,
     read: @escaping @Sendable () -> Result<Configuration, InvalidConfiguration>
   ) {
     (self.server, self.loop, self.arguments, self.read) = (server, loop, arguments, read)
+    self.predecessor = predecessor
     events = server.events
     state = LoopBound(State(), on: loop)
   }
@@ -66,7 +69,10 @@ package final class ServerRun: Sendable {
   package func end(signal: CInt? = nil) { loop.run { [self] in endNow(signal) } }
 
   /// Opens the log files again, which may have been moved away.
-  package func reopenLogs() { loop.run { [self] in server.reopenLogs() } }
+  /// - Parameter then: called once, on any thread, with the reasons why files could not be opened.
+  package func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void = { _ in }) {
+    loop.run { [self] in server.reopenLogs(then) }
+  }
 
   /// Starts a new binary that takes over.
   /// - Parameter then: called once, on the main loop, with the reason why there is no upgrade; `nil`: the new binary serves.

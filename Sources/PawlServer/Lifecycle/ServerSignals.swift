@@ -32,13 +32,16 @@ package enum ServerSignals {
       }
     }
     let predecessor = Predecessor.fromEnvironment()
-    let server = try Server(configuration, events: events, inherited: .fromEnvironment()) { () throws(ServerError) in
-      try lent(by: predecessor)
+    let server = try telling(predecessor) { () throws(ServerError) in
+      try Server(configuration, events: events, inherited: .fromEnvironment()) { () throws(ServerError) in
+        try lent(by: predecessor)
+      }
     }
-    let made = ServerRun(server, loop: main, arguments: arguments, read: reload)
+    let made = ServerRun(server, loop: main, arguments: arguments, predecessor: predecessor, read: reload)
     run = made
-    let admin = try AdminServer(
-      configuration, server.services, actions: AdminGate(made), isSuccessor: predecessor != nil)
+    let admin = try telling(predecessor) { () throws(ServerError) in
+      try AdminServer(configuration, server.services, actions: AdminGate(made), isSuccessor: predecessor != nil)
+    }
     made.admin.withLock { $0 = admin }
     let ending = try watch(main, [SIGTERM, SIGINT]) { signal in run?.end(signal: signal) }
     StartReport.write(of: server)
@@ -60,6 +63,16 @@ package enum ServerSignals {
     ending.close()
     // So that the service manager starts it again.
     if let why = made.history.failure { throw .system(why) }
+  }
+
+  /// Does what may fail before this process serves, and tells the process before it why it fails.
+  private static func telling<R>(
+    _ predecessor: Predecessor?, _ work: () throws(ServerError) -> R
+  ) throws(ServerError) -> R {
+    do throws(ServerError) { return try work() } catch {
+      predecessor?.saysFailed(error.description)
+      throw error
+    }
   }
 
   /// Waits until the stores may be opened, and returns the uploads that the process before this one still delivers.

@@ -41,7 +41,7 @@ struct ServerUpgrade {
     } catch { return .failed("\(error)") }
     let canBorrow: Bool
     do throws(Successor.Silence) { canBorrow = try successor.awaitPrepared(within: Self.prepareTime) } catch {
-      return .failed("\(Self.told(error)) before it was ready (\(successor.end()))")
+      return .failed(Self.told(error, "before it was ready", successor))
     }
     guard server.holdDeliveries(within: deliveryTime, lending: canBorrow) else {
       _ = successor.end()
@@ -63,7 +63,7 @@ struct ServerUpgrade {
       if let lender, let line = successor.takeLine() { server.lend(lender, over: line, on: loop) }
       return .serves(pid, gap: clock.now() - began)
     } catch {
-      let why = "\(Self.told(error)) before it served (\(successor.end()))"
+      let why = Self.told(error, "before it served", successor)
       do throws(ServerError) { try server.takeBack(lent, from: lender) } catch {
         return .lost("\(why), and the stores cannot be opened again: \(error)")
       }
@@ -71,10 +71,15 @@ struct ServerUpgrade {
     }
   }
 
-  private static func told(_ silence: Successor.Silence) -> String {
+  /// How long a new binary that says that it fails may take to end.
+  static let endPatience = Duration.seconds(2)
+
+  /// Ends the new binary, and says why there is no upgrade.
+  private static func told(_ silence: Successor.Silence, _ moment: String, _ successor: Successor) -> String {
     switch silence {
-    case .ended: "the new binary ended"
-    case .late: "the new binary took too long"
+    case .ended: "the new binary ended \(moment) (\(successor.end()))"
+    case .late: "the new binary took too long \(moment) (\(successor.end()))"
+    case .failed(let why): "the new binary ended \(moment) (\(successor.end(patience: endPatience))): \(why)"
     }
   }
 }

@@ -38,6 +38,8 @@ extension ForwardExchange {
     consumer?.bodyIsReady()
   }
 
+  var contentPassedOn: UInt64? { origin?.contentBytesSent ?? 0 }
+
   func requestBodyEnded(_ trailers: Fields) {
     if state.isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
     waitingTrailers = trailers

@@ -122,6 +122,8 @@ final class SpooledForwardExchange: Exchange {
     channel.reply(reply)
   }
 
+  var contentPassedOn: UInt64? { forward?.contentPassedOn ?? 0 }
+
   func clientLeft() {
     content = nil
     pending.removeAll()

@@ -66,6 +66,8 @@ final class TranslatedExchange: Exchange {
 
   func requestBodyEnded(_ trailers: Fields) { next.map { $0.requestBodyEnded(trailers) } ?? (end = trailers) }
 
+  var contentPassedOn: UInt64? { next?.contentPassedOn }
+
   func clientLeft() {
     isOver = true
     next?.clientLeft()

@@ -51,9 +51,15 @@ final class SharedServices: Sendable {
   /// Lines of access logs that were lost since the start.
   var lostAccessLines: UInt64 { lostBefore.withLock { $0 } + (accessLog?.droppedCount ?? 0) }
 
-  func reopenLogs() {
-    accessLog?.reopen()
-    events.reopen()
+  /// Opens the log files again. A file that cannot be opened is logged, and the old one stays in use.
+  /// - Parameter then: called once, on any thread, with the reasons why files could not be opened.
+  func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void = { _ in }) {
+    let (accessLog, events) = (accessLog, events)
+    events.reopen { first in
+      let failures = first.map { [$0.description] } ?? []
+      guard let accessLog else { return then(failures) }
+      accessLog.reopen { then(failures + ($0.map { [$0.description] } ?? [])) }
+    }
   }
 
   /// Ends the threads once their queued work is done, and flushes the logs. Blocking.

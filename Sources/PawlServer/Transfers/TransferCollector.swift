@@ -59,13 +59,14 @@ final class TransferCollector {
   private func look() -> Bool {
     budget -= 1
     if let stream = streams.popLast() {
-      if let request = stream.request { add(request, stream.exchange, hasAnswered: stream.hasResponded, "HTTP/2.0") }
+      guard let request = stream.request else { return true }
+      add(request, stream.exchange, stream.hasResponded, receives: !stream.requestHasEnded, "HTTP/2.0")
     } else if let connection = waiting.popLast() {
       switch connection {
       case let connection as HTTP1Connection:
         guard let request = connection.request else { break }
-        let version = connection.clientVersion.text
-        add(request, connection.exchange, hasAnswered: connection.hasResponded, version)
+        let (version, receives) = (connection.clientVersion.text, connection.contentIsUnended)
+        add(request, connection.exchange, connection.hasResponded, receives: receives, version)
       case let connection as HTTP2Connection:
         streams = Array(connection.streams.values) + connection.unsentAnswers.map(\.stream).filter(\.isClosed)
         budget -= streams.count / 16
@@ -105,8 +106,10 @@ final class TransferCollector {
 
   // MARK: - The kinds
 
+  /// - Parameter receives: whether content of the request is still to come.
   private func add(
-    _ request: IncomingRequest, _ exchange: (any Exchange)?, hasAnswered: Bool, _ version: StaticString
+    _ request: IncomingRequest, _ exchange: (any Exchange)?, _ hasAnswered: Bool, receives: Bool,
+    _ version: StaticString
   ) {
     let kind = request.activeKind ?? .download
     guard wants(kind, request.record.upstream) else { return }
@@ -118,6 +121,8 @@ final class TransferCollector {
       state: kind == .tunnel ? .open : hasAnswered ? .sending : .waiting)
     if let facts = upload?.status, !hasAnswered {
       (row.done, row.total, row.state) = (facts.offset, facts.length, state(of: facts))
+    } else if kind == .upload, !hasAnswered {
+      (row.done, row.total, row.state) = progress(of: request, exchange, receives: receives)
     }
     row.client = request.facts.text
     row.target = shown(request.head.target)
@@ -126,6 +131,16 @@ final class TransferCollector {
     row.resumes = request.tally.resumes
     row.rate = request.record.sample.look(row.done, began: request.record.began, now: loop.now)
     rows.append(row)
+  }
+
+  /// How far an ordinary request with content has come: first its content comes from the client, then the origin gets it.
+  private func progress(
+    of request: IncomingRequest, _ exchange: (any Exchange)?, receives: Bool
+  ) -> (done: UInt64, total: UInt64?, TransferState) {
+    let received = request.record.contentReceived
+    guard receives else { return (min(exchange?.contentPassedOn ?? received, received), received, .delivering) }
+    guard case .length(let length) = request.head.framing else { return (received, nil, .receiving) }
+    return (received, length, .receiving)
   }
 
   private func state(of facts: UploadFacts) -> TransferState {

@@ -9,7 +9,7 @@ enum TransferState: String, Sendable {
   case sending
   /// The content of an upload comes from the client.
   case receiving
-  /// The upload is complete, and the client waits for the application's answer.
+  /// The content is complete, and the client waits for the application's answer.
   case delivering
   /// A fill that has readers, that waits for them, or that goes on without any.
   case fetching, paused, unread

@@ -1,4 +1,5 @@
 import CLinux
+package import PawlConfig
 
 /// The user whose rights to files are judged: the one that pawl will run as.
 package struct FileUser: Sendable {
@@ -15,6 +16,9 @@ package struct FileUser: Sendable {
 
   /// The user of this process.
   package static let own = FileUser(identity: nil, name: "this user")
+
+  /// The user's and the group's number; `nil`: those of this process.
+  var account: (user: uid_t, group: gid_t)? { identity.map { ($0.user, $0.group) } }
 
   package var isOwn: Bool { identity == nil }
 
@@ -34,6 +38,15 @@ package struct FileUser: Sendable {
     guard getgrouplist(name, main, &groups, &count) >= 0 else { return nil }
     identity = Identity(user: entry.pw_uid, group: main, groups: Array(groups.prefix(Int(count))))
     self.name = name
+  }
+
+  /// The user that a process with these settings becomes; the own one if it stays who it is.
+  package init(becoming settings: ProcessSettings) {
+    guard let name = settings.user, let user = FileUser(named: name, group: settings.group) else {
+      self = .own
+      return
+    }
+    self = user.account?.user == geteuid() && user.account?.group == getegid() ? .own : user
   }
 
   /// Runs `body` with this user's rights to files, on this thread alone. The kernel judges, so that directories, groups, access

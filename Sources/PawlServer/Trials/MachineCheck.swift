@@ -1,6 +1,8 @@
 import CLinux
 package import PawlConfig
+import PawlDisk
 package import PawlLoop
+import PawlObserve
 
 /// Tries on this machine what `serve` would do with a configuration, for `pawl check`: directories, files, addresses, names. It
 /// changes nothing and leaves no file behind. Blocking; asks the name service.
@@ -21,7 +23,7 @@ package struct MachineCheck {
     lookUp: @escaping Resolver.LookUp = Resolver.askSystem
   ) {
     self.configuration = configuration
-    self.user = user ?? Self.configuredUser(configuration)
+    self.user = user ?? FileUser(becoming: configuration.process)
     checkAccount()
     checkStores()
     checkLogs()
@@ -33,15 +35,6 @@ package struct MachineCheck {
 
   package var hasErrors: Bool { issues.contains { $0.severity == .error } }
 
-  private static func configuredUser(_ configuration: Configuration) -> FileUser {
-    func value(_ key: String) -> String? {
-      let values = configuration.effective.first { $0.label == "pawl" }?.values ?? []
-      return values.first { $0.key == key && $0.origin != .builtIn }?.text
-    }
-    guard let name = value("user") else { return .own }
-    return FileUser(named: name, group: value("group")) ?? .own
-  }
-
   /// - Parameters:
   ///   - label: the section's label, such as `cache:media`.
   ///   - value: the text of one element, if the key is a list.
@@ -49,7 +42,7 @@ package struct MachineCheck {
     _ label: String, _ key: String, _ value: String? = nil, severity: Issue.Severity = .error, why message: String
   ) {
     let place = configuration.place(of: key, value, in: label)
-    issues.append(Issue(severity, at: place, section: label, key: key, message))
+    issues.append(Issue(severity, at: place, section: label, key: key, configuration.hidingSecrets(message)))
   }
 
   /// A user and a group that do not exist; and that only root can become another user.
@@ -73,8 +66,11 @@ package struct MachineCheck {
 
   private mutating func checkStores() {
     let state = configuration.process.stateDirectory
-    if let problem = judged({ FileTrial.problem(ofStateDirectory: state) }) {
-      report("pawl", "state-dir", why: problem)
+    if !Files.exists(state) {
+      if let problem = problem(ofMissing: state) { report("pawl", "state-dir", why: problem) }
+    } else if let problem = judged({ FileTrial.problem(ofStateDirectory: state) }) {
+      // The stores in it have directories of their own, which are judged below.
+      report("pawl", "state-dir", severity: StoreRoom.isDirectory(state) ? .warning : .error, why: problem)
     }
     for cache in configuration.caches {
       let label = "cache:\(cache.name)"
@@ -87,16 +83,33 @@ package struct MachineCheck {
       if let lacks = StoreRoom.lacks(spool) { report(label, "path", severity: .warning, why: lacks) }
       if let forgets = StoreRoom.forgets(spool) { report(label, "path", severity: .warning, why: forgets) }
     }
+    if let clash = StorePlaces.clash(in: configuration) {
+      report(clash.label, "path", why: "cannot use \(clash.path): \(clash.why)")
+    }
   }
 
   private mutating func checkStore(_ label: String, _ path: String) {
     if FileTrial.isInUse(path) {
-      isRunning = true
-      lines.append("[\(label)] \(path): in use by a running pawl")
+      if let holder = FileTrial.holder(of: path), let other = RunningPawl.stranger(holder, configuration) {
+        report(label, "path", why: "cannot use \(path): \(path) is used by another process: \(other)")
+      } else {
+        isRunning = true
+        lines.append("[\(label)] \(path): in use by a running pawl")
+      }
     }
-    guard let problem = judged({ FileTrial.problem(ofDirectory: path) }) else { return }
+    let found = Files.exists(path) ? judged { FileTrial.problem(ofDirectory: path) } : problem(ofMissing: path)
+    guard let problem = found else { return }
     // Directories below one that cannot be made have the same problem; it is said once.
-    if !issues.contains(where: { $0.message == problem }) { report(label, "path", why: problem) }
+    if !issues.contains(where: { $0.message == problem && $0.severity == .error }) {
+      report(label, "path", why: problem)
+    }
+  }
+
+  /// Returns why a directory that is not there could not be made and used; `nil`: it can. Root makes it before it becomes another user,
+  /// and gives it to that one.
+  private func problem(ofMissing path: String) -> String? {
+    FileTrial.problem(ofDirectory: path)
+      ?? (user.isOwn ? nil : judged { FileTrial.problem(ofReaching: path) })
   }
 
   /// Runs `body` as the user that pawl runs as, and names that user in the problem where it is not the one of this process.
@@ -106,11 +119,23 @@ package struct MachineCheck {
 
   private mutating func checkLogs() {
     for (key, target) in [("log", configuration.process.log), ("access-log", configuration.process.accessLog)] {
-      guard case .file(let path) = target else { continue }
-      if let problem = judged({ FileTrial.problem(ofAppending: path) }) {
-        report("pawl", key, why: "\(path): \(problem)")
-      }
+      if let problem = problem(of: target) { report("pawl", key, why: "cannot open the log \(problem)") }
     }
+  }
+
+  private func problem(of target: ProcessSettings.LogTarget) -> String? {
+    switch target {
+    case .standardError, .standardOutput, .off: nil
+    case .file(let path):
+      LogFiles.canBeGiven(path, to: user)
+        ? nil : judged { FileTrial.problem(ofAppending: path) }.map { "\(path): \($0)" }
+    case .syslog(let path): socketProblem(path ?? LogDestination.syslogPath, isJournal: false)
+    case .journal(let path): socketProblem(path ?? LogDestination.journalPath, isJournal: true)
+    }
+  }
+
+  private func socketProblem(_ path: String, isJournal: Bool) -> String? {
+    judged { LogDestination.problem(ofSocket: path, isJournal: isJournal) }.map { "\(path): \($0)" }
   }
 
   // MARK: Addresses
@@ -127,12 +152,24 @@ package struct MachineCheck {
   }
 
   private mutating func checkAddress(_ label: String, _ key: String, _ address: ListenAddress) {
+    if case .inherited(let name) = address { return checkInherited(label, key, address, name) }
     guard let parsed = SocketAddress.parse(address.description) else { return }
     if case .unix(let path) = address, let problem = FileTrial.problem(ofSocket: path) {
       report(label, key, "\(address)", why: "\(address): \(problem)")
     } else if let failure = ListenTrial.failure(parsed) {
       report(failure, of: parsed, label, key, address)
     }
+  }
+
+  /// The service manager passes the socket to the service, and not to this command: what is missing here may be there.
+  private mutating func checkInherited(_ label: String, _ key: String, _ address: ListenAddress, _ name: String) {
+    let passed = getenv("LISTEN_FDNAMES").map { String(cString: $0).split(separator: ":").contains { $0 == name } }
+    guard passed != true, !isRunning else { return }
+    report(
+      label, key, "\(address)", severity: .warning,
+      why:
+        "\(address): no socket of this name was passed to pawl (FileDescriptorName= of the socket unit): serve works as that service only"
+    )
   }
 
   private mutating func report(

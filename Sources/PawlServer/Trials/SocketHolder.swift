@@ -15,10 +15,10 @@ struct SocketHolder: Hashable {
   static func find(_ address: SocketAddress) -> SocketHolder? {
     let inodes: Set<String>
     if let path = address.unixPath {
-      inodes = unixInodes(text(of: "/proc/net/unix"), path: path)
+      inodes = unixInodes(ProcessFiles.text(of: "/proc/net/unix"), path: path)
     } else {
       inodes = ["/proc/net/tcp", "/proc/net/tcp6"].reduce(into: Set()) { inodes, table in
-        inodes.formUnion(inodesListening(text(of: table), port: address.port))
+        inodes.formUnion(inodesListening(ProcessFiles.text(of: table), port: address.port))
       }
     }
     return inodes.isEmpty ? nil : holder(of: Set(inodes.map { "socket:[\($0)]" }))
@@ -47,38 +47,14 @@ struct SocketHolder: Hashable {
   }
 
   private static func holder(of links: Set<String>) -> SocketHolder? {
-    for name in names(in: "/proc") {
+    for name in ProcessFiles.names(in: "/proc") {
       guard let process = Int(name) else { continue }
-      for descriptor in names(in: "/proc/\(name)/fd") where links.contains(target("/proc/\(name)/fd/\(descriptor)")) {
-        let program = text(of: "/proc/\(name)/comm")
+      for descriptor in ProcessFiles.names(in: "/proc/\(name)/fd")
+      where links.contains(ProcessFiles.target("/proc/\(name)/fd/\(descriptor)")) {
+        let program = ProcessFiles.text(of: "/proc/\(name)/comm")
         return SocketHolder(process: process, name: String(program.prefix { $0 != "\n" }))
       }
     }
     return nil
-  }
-
-  /// Empty for directories of processes of other users, and of those that have ended.
-  private static func names(in path: String) -> [String] {
-    do throws(StoreError) { return try Files.names(in: path) } catch { return [] }
-  }
-
-  private static func target(_ link: String) -> String {
-    var bytes = [CChar](repeating: 0, count: 64)
-    let count = readlink(link, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  /// Empty if the file cannot be read.
-  private static func text(of path: String) -> String {
-    let descriptor = pawl_open(path, O_RDONLY, 0)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 64 << 10))
-    while true {
-      let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, pawl_errno() == EINTR { continue }
-      if count <= 0 { return String(decoding: text, as: UTF8.self) }
-      text += buffer.prefix(count)
-    }
   }
 }

@@ -63,6 +63,9 @@ package enum StoreRoom {
     return type == tmpfs || type == ramfs
   }
 
+  /// Whether a path is in a file system in which only the kernel makes directories (`PROC_SUPER_MAGIC`, `SYSFS_MAGIC`).
+  static func isOfKernel(_ path: String) -> Bool { [0x9fa0, 0x6265_6572].contains(pawl_file_system_type(path)) }
+
   /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
   private static let tmpfs = 0x0102_1994
   private static let ramfs = 0x8584_58f6
@@ -70,6 +73,11 @@ package enum StoreRoom {
   private static func space(of path: String) -> (path: String, space: (free: UInt64, total: UInt64))? {
     guard let path = nearest(path) else { return nil }
     do throws(StoreError) { return (path, try Files.space(of: path)) } catch { return nil }
+  }
+
+  static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR)
   }
 
   /// Returns the path, or the nearest directory above it that exists; `nil`: the way to it cannot be read.

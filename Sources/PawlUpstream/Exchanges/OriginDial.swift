@@ -14,6 +14,8 @@ final class OriginDial {
   private let loop: EventLoop
   private var urls: ArraySlice<Int>
   private var addresses: ArraySlice<SocketAddress> = []
+  /// The address that was tried last; `nil`: none was.
+  private(set) var lastAddress: SocketAddress?
   private var deadline = Monotonic(nanoseconds: 0)
   private var connector: Connector?
   private var handshake: OriginHandshake?
@@ -74,6 +76,7 @@ final class OriginDial {
     guard left > .zero else {
       return urlFailed(ProxyError(.connectionTimeout, details: "\(address): not within the connect timeout"))
     }
+    lastAddress = address
     let share = max(left / addresses.count, min(left, Self.shortestTry))
     let end = loop.now.advanced(by: share)
     connector = Connector.connect(to: address, loop: loop, timeout: share) { [self] result in

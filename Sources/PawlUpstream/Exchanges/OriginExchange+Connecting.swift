@@ -65,10 +65,12 @@ extension OriginExchange {
   }
 
   private func dialled(_ result: Result<OriginConnection, ProxyError>) {
-    guard case .dialling = phase else { return }
+    guard case .dialling(let dial) = phase else { return }
     switch result {
     case .success(let connection): attach(connection)
-    case .failure(let error): fail(error)
+    case .failure(let error):
+      address = dial.lastAddress
+      fail(error)
     }
   }
 

@@ -104,8 +104,13 @@ package final class OriginExchange {
     return connection.url
   }
 
-  /// The origin's address once the exchange is connected, before that the host of the URL; for logs.
-  package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
+  /// The origin's address once the exchange is connected or has tried to, before that host and port of the URL; for logs. A unix
+  /// socket is written as nginx does: `unix:/path`.
+  package var peer: String {
+    let url = upstream.settings.urls[preferredURL]
+    if url.isUnix { return "unix:\(url.host)" }
+    return address?.description ?? "\(url.host):\(url.port)"
+  }
 
   /// Whether any byte of the request was handed to a connection.
   package var requestBytesSent: Bool { attempts.retry == .usedSent || output.sentOnConnection > 0 }
@@ -180,8 +185,11 @@ package final class OriginExchange {
   /// The time since the exchange got its place, in microseconds; 0 before that.
   package var microseconds: UInt64 { grantedAt.map { loop.now.microseconds(since: $0) } ?? 0 }
 
-  /// The identifier of the request, for the log.
-  var requestID: [UInt8] { request.head.fields.first(.xRequestID).map(Array.init) ?? [] }
+  /// The identifier of the request, for the log; empty if it holds a path, which may be the URL of an upload.
+  var requestID: [UInt8] {
+    guard let id = request.head.fields.first(.xRequestID), !id.contains(0x2f), !id.contains(0x25) else { return [] }
+    return Array(id)
+  }
 
   /// Ends the exchange and releases all that it holds. Returns the delegate, which the caller has to tell of the end.
   func release(reusable: Bool) -> (any OriginExchangeDelegate)? {

@@ -32,8 +32,6 @@ package struct OriginTrouble: Sendable {
     case answers(Int)
     /// The client has a part of the response; its transfer is cut.
     case cuts
-    /// The rest is fetched, from this offset on.
-    case resumes(at: UInt64)
     /// Something else, in words.
     case other(String)
 
@@ -45,7 +43,6 @@ package struct OriginTrouble: Sendable {
       case .asksOtherNode: "asks another node"
       case .answers(let status): "\(status) to the client"
       case .cuts: "cuts the transfer"
-      case .resumes(let offset): "fetches the rest from byte \(offset)"
       case .other(let text): text
       }
     }

@@ -157,6 +157,13 @@ struct HTTP2HeadReader {
     return HTTP2Request(head: head, protocol: `protocol`.map { bytes[$0] })
   }
 
+  /// What was read of a request that is refused.
+  var refused: RefusedHead {
+    RefusedHead(
+      method: Bytes(storage[method]), target: Bytes(storage[path.isEmpty ? authority ?? path : path]),
+      host: (authority ?? seen.host).map { Bytes(storage[$0]) } ?? [])
+  }
+
   /// The trailers that have a meaning after the content; `nil` when they exceed the limits.
   func trailers() -> Fields? {
     guard refusal == nil else { return nil }

@@ -50,7 +50,7 @@ extension HTTP2Session {
       streams[slot].telling = .request(try plainHeads[index].request(isEnd: true))
       tell(.began(slot))
     } catch {
-      streams[slot].telling = .refusal(error)
+      streams[slot].telling = .refusal(error, plainHeads[index].refused)
       tell(.refused(slot))
     }
   }

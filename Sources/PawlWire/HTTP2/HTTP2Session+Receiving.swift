@@ -35,7 +35,7 @@ extension HTTP2Session {
       events.append(.began(slot))
       if isEnd { events.append(.ended(slot)) }
     } catch {
-      streams[slot].telling = .refusal(error)
+      streams[slot].telling = .refusal(error, reader.refused)
       events.append(.refused(slot))
     }
   }

@@ -205,9 +205,9 @@ package final class HTTP2Session {
       streams[slot].telling = .told
       listener?.session(self, began: request, on: streams[slot].id)
     case .refused(let slot):
-      guard streams[slot].mayBeTold, case .refusal(let refusal) = streams[slot].telling else { return }
+      guard streams[slot].mayBeTold, case .refusal(let refusal, let head) = streams[slot].telling else { return }
       streams[slot].telling = .toldRefusal
-      listener?.session(self, refused: refusal, on: streams[slot].id)
+      listener?.session(self, refused: refusal, head, on: streams[slot].id)
     case .content(let slot, let bytes):
       guard streams[slot].takesContent else { return }
       listener?.session(self, content: bytes, of: streams[slot].id)

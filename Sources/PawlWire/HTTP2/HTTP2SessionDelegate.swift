@@ -39,7 +39,9 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool
   /// A request that is valid HTTP/2, but not acceptable: the delegate responds with the status of the refusal. The session drops
   /// the content.
-  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID)
+  /// - Parameter head: what was read of it, for the log.
+  func session(
+    _ session: HTTP2Session, refused refusal: RequestRefusal, _ head: RefusedHead, on stream: HTTP2StreamID)
   /// Content of a request, valid during the call. ``HTTP2Session/consumed(_:of:)`` gives its credit back.
   func session(_ session: HTTP2Session, content: UnsafeRawBufferPointer, of stream: HTTP2StreamID)
   /// The request is complete.

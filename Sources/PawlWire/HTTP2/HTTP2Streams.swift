@@ -24,7 +24,7 @@ struct HTTP2StreamSlot {
     case request(HTTP2Request)
     case told
     /// The request is refused, and `refused` is still to be called; its content is dropped.
-    case refusal(RequestRefusal)
+    case refusal(RequestRefusal, RefusedHead)
     case toldRefusal
   }
 

@@ -255,7 +255,7 @@ def only_node(bench):
 def reload(bench):
     pawl = bench.pawl(bench.origin())
     text = pawl.file.read_text()
-    same(command(pawl, "reload"), "reloaded\n", "a reload without changes")
+    same(command(pawl, "reload"), f"reloaded {pawl.file}\n", "a reload without changes")
     pawl.file.write_text(text.replace("workers = 2", "workers = 1"))
     out = command(pawl, "reload")
     true("[pawl] workers" in out and "needs a restart" in out, f"what needs a restart: {out}")
@@ -269,7 +269,7 @@ def reload(bench):
     status = json.loads(command(pawl, "status", "--json", code=1))
     same(status["configuration"]["last_reload"]["applied"], False, "in the status")
     pawl.file.write_text(text)
-    same(command(pawl, "reload"), "reloaded\n", "the file as it was")
+    same(command(pawl, "reload"), f"reloaded {pawl.file}\n", "the file as it was")
 
 
 @check("the token and the addresses change at a reload", area="admin")

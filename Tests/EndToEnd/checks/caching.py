@@ -294,6 +294,10 @@ def request_directives(bench):
     same(
         get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).status, 504, "only-if-cached on nothing"
     )
+    for method, more in (("HEAD", ()), ("GET", (("If-Match", '"n"'),)), ("GET", (("If-Unmodified-Since", "x"),))):
+        got = get(pawl.address, "/x", method=method, fields=(("Cache-Control", "only-if-cached"), *more))
+        same(got.status, 504, f"only-if-cached with {method} {more}")
+    same(len(origin.of("/x")), 0, "nothing was asked of the origin")
     get(pawl.address, "/x")
     same(get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).body, b"0", "only-if-cached on a hit")
     same(get(pawl.address, "/x", fields=(("Cache-Control", "no-cache"),)).body, b"1", "no-cache")

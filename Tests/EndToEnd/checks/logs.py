@@ -141,12 +141,34 @@ def broke(bench):
     same(get(pawl.address, "/f", fields=(("X-Request-Id", "me"),)).sha, content.sha256(), "the body")
     line = event(pawl, "origin-broke")
     same((line["target"], line["of"], line["request"]), ("/f", str(2 << 20), "me"), f"{line}")
-    true(re.match(r"asks for the rest from byte \d+ in ", line["next"]), f"{line}")
+    true(re.match(r"fetches the rest from byte \d+, in ", line["next"]), f"{line}")
     failed = event(pawl, "upstream-failed")
-    true(
-        re.match(r"fetches the rest from byte \d+", failed["next"]) and failed["kind"] in ("reset", "closed"),
-        f"{failed}",
-    )
+    true(failed["kind"] in ("reset", "closed"), f"{failed}")
+    same(failed["next"], line["next"], "what both events say is next")
+
+
+@check("one break of an origin is one story: all events say the same is next", area="logs")
+def story(bench):
+    content = Content("story", 2 << 20)
+    ranged = {"ranges": True, "etag": '"e"'}
+    kinds = {
+        "a rest": (ranged | {"fields": FRESH}, {}, r"fetches the rest from byte \d+, in .*"),
+        "a replay": ({"fields": FRESH}, {}, "fetches it from the start and compares, in .*"),
+        "a replay of what is not stored": (
+            {"fields": (("Cache-Control", "no-store"),)},
+            {},
+            "fetches it from the start and compares, in .*",
+        ),
+        "no attempt": (ranged | {"fields": FRESH}, {"resume-attempts": 0}, "gives up: .*"),
+    }
+    for turn, (kind, (how, settings, words)) in enumerate(kinds.items()):
+        origin = bench.origin()
+        origin.at("/f", Resource(content, breaks=lambda s, e: Break(1 << 20) if s == 0 else None, **how))
+        pawl = bench.pawl(origin, name=f"p{turn}", upstream={"resume-attempts": 1} | settings)
+        get(pawl.address, "/f", keep=False)
+        broke, failed = event(pawl, "origin-broke"), event(pawl, "upstream-failed")
+        true(re.fullmatch(words, broke["next"]), f"{kind}: {broke}")
+        same(failed["next"], broke["next"], f"{kind}: what both events say is next")
 
 
 @check("a transfer that is cut: to whom, how far, of how much, why, what the client can do", area="logs")

@@ -412,3 +412,20 @@ def broken_range(bench):
     answer = get(pawl.address, "/x", fields=(("Range", f"bytes={32 * MIB}-{36 * MIB - 1}"),), keep=False)
     same((answer.status, answer.complete, answer.sha), (206, True, content.sha256(32 * MIB, 36 * MIB)), "range")
     true(origin.sent("/x") <= 4 * MIB + MIB + 65536 + 3 * 4096, f"{origin.sent('/x')} bytes")
+
+
+@check("a range of a body of unknown length that breaks off at once is answered without a wait", area="resume")
+def early_range(bench):
+    origin = bench.origin()
+    old, new = Content("early-range, old", 50_000), Content("early-range, new", 50_000)
+    stale = (("Cache-Control", "max-age=60"), ("Age", "100"))
+    origin.at("/x", Resource(old, etag='"a"', fields=stale))
+    pawl = bench.pawl(origin)
+    whole(get(pawl.address, "/x"), old, "the old body")
+    breaks = break_points([25_000], "fin")
+    origin.at("/x", Resource(new, framing="chunked", ranges=True, etag='"b"', fields=stale, breaks=breaks))
+    # 30 s are waited where nothing can be done.
+    got = get(pawl.address, "/x", fields=(("Range", "bytes=20-25"),), timeout=20)
+    # Which of the two it is depends on what came first, the length or the end of the first fetch.
+    expected = {200: new.read(), 206: new.read(20, 26)}
+    same(got.body, expected.get(got.status), f"the range: {got}")

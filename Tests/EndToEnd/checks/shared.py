@@ -445,3 +445,23 @@ def outdated(bench):
         asking.join(10)
         same(box[0].body, b"body 1", f"{way}: who asked before")
         same(get(pawl.address, path).body, b"body 3", f"{way}: who asks after")
+
+
+@check("a page that is confirmed by its date alone is not given to another user of the same URL", area="shared")
+def by_date(bench):
+    origin = bench.origin()
+    users = ((), (("X-Api-Key", "k1"),), (("X-Api-Key", "k2"),), (("Authorization", "Bearer t"),))
+
+    def page(request):
+        who = request.get("X-Api-Key") or request.get("Authorization") or "nobody"
+        body = who.encode() * 100
+        fields = (("Cache-Control", "no-cache, must-revalidate"),)
+        return Resource(body, last_modified="old", fields=fields)
+
+    origin.default = page
+    pawl = bench.pawl(origin)
+    for first in range(len(users)):
+        for fields in users[first:] + users:
+            who = fields[0][1] if fields else "nobody"
+            got = get(pawl.address, f"/page{first}", fields=fields)
+            same(got.body, who.encode() * 100, f"{who}, behind {users[first]}: {got}")

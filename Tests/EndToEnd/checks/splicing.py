@@ -736,3 +736,19 @@ def complain(got, name, what, method, prefix):
         ):
             return f"parts {got.body}"
     return None
+
+
+@check("an end that is held is not joined to a 200 that nothing proves to be of the same content", area="splice")
+def joined_end(bench):
+    origin = bench.origin()
+    other = Content("splicing, changed", SIZE)
+    pawl = bench.pawl(origin)
+    for path, fields in (("/gone", {}), ("/weak", {"etag": 'W/"n"'}), ("/tag", {"etag": '"n"'})):
+        origin.at(path, Resource(BODY, ranges=True, last_modified="old", fields=FRESH))
+        same(get(pawl.address, path, fields=(("Range", "bytes=150000-"),)).body, BODY.read(150_000), f"{path}: the end")
+        origin.at(path, Resource(other, fields=FRESH, **fields))
+        answers = [get(pawl.address, path) for _ in range(3)]
+        for number, got in enumerate(answers):
+            true(got.body == other.read()[: len(got.body)], f"{path}, {number}: bytes of two representations: {got}")
+        true(answers[0].complete and answers[1].complete and answers[2].complete, f"{path}: {answers}")
+        same([len(got.body) for got in answers], [SIZE] * 3, f"{path}: whole")

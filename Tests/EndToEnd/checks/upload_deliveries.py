@@ -40,15 +40,15 @@ BODY = Content("deliveries", 50_000).read()
 COMPLETE, SENT, ANSWERED, UNKNOWN = 1, 3, 4, 5
 
 
-def rows(pawl, *columns):
+def rows(pawl, *columns, folder="state"):
     """These columns of all uploads, as another process finds them on the disk."""
-    [path] = (pawl.folder / "state").rglob("uploads.sqlite")
+    [path] = (pawl.folder / folder).rglob("uploads.sqlite")
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as catalogue:
         return list(catalogue.execute(f"SELECT {', '.join(columns)} FROM uploads ORDER BY created_at, id"))
 
 
-def phases(pawl):
-    return [phase for (phase,) in rows(pawl, "phase")]
+def phases(pawl, folder="state"):
+    return [phase for (phase,) in rows(pawl, "phase", folder=folder)]
 
 
 class Closing:

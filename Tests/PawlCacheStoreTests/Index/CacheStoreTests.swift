@@ -33,7 +33,7 @@ import Testing
     let taken = try #require(try new.first("/part"))
     #expect(taken.body.held.prefix == 2_000_000)
     // The download that runs in the old process goes on through memory.
-    #expect(throws: StoreError.full) { try body.write(Array(bytes[2_000_000..<2_100_000]), at: 2_000_000) }
+    #expect(throws: StoreError.handedOver) { try body.write(Array(bytes[2_000_000..<2_100_000]), at: 2_000_000) }
     #expect(body.beginStreaming())
     try body.write(Array(bytes[2_000_000..<2_100_000]), at: 2_000_000)
     var held = [UInt8](repeating: 0, count: 2_000_000)

@@ -235,7 +235,11 @@ import Testing
     let pack = try firstPack(fixture)
     let all = numbers(fixture, in: pack)
     let core = fixture.store.core
-    fixture.pool.run { _ = core.empty(pack, keepingAll: true) }
+    let isEmptied = Gate()
+    fixture.pool.run {
+      _ = core.empty(pack, keepingAll: true)
+      isEmptied.open()
+    }
     var dropped: Set<Int> = []
     for number in all {
       guard let found = try fixture.first(target(number)) else { continue }
@@ -248,6 +252,7 @@ import Testing
       default: break
       }
     }
+    #expect(isEmptied.wait())
     try fixture.settle()
     func check(_ fixture: StoreFixture) throws {
       for number in all {

@@ -19,6 +19,8 @@ import Testing
     var answer: [String]
     var framing: BodyFraming = .length(ContinuationTests.total)
     var canReplay = true
+    var isOtherNode = false
+    var joinsLater = false
     var expected: Continuation
     var testDescription: String { "\(first) of \(firstTotal ?? 0) -> \(status) \(answer) \(framing)" }
   }
@@ -32,7 +34,7 @@ import Testing
   private static func judge(_ asked: ResumeDecision, _ row: Row) -> Continuation {
     judgeContinuation(
       asked: asked, identity: identity(row), answer: Messages.response(row.answer, status: row.status),
-      framing: row.framing, canReplay: row.canReplay)
+      framing: row.framing, canReplay: row.canReplay, isOtherNode: row.isOtherNode, joinsLater: row.joinsLater)
   }
 
   private static func range(_ first: UInt64 = from, _ last: UInt64 = total - 1, _ total: String = "5242880") -> String {
@@ -138,6 +140,17 @@ import Testing
       Row(first: dated, status: 200, answer: ["Content-Type: video/mp4"], expected: .replay),
       Row(first: [], status: 200, answer: [], expected: .replay),
       Row(first: [], status: 200, answer: [], framing: .untilClose, expected: .replay),
+      // Bytes behind the replayed ones are not compared: only a strong validator proves that they are of the same content.
+      Row(status: 200, answer: tagged, joinsLater: true, expected: .replay),
+      Row(status: 200, answer: tagged, isOtherNode: true, joinsLater: true, expected: .changed(.unproven)),
+      Row(status: 200, answer: ["Content-Type: video/mp4"], joinsLater: true, expected: .changed(.unproven)),
+      Row(status: 200, answer: ["ETag: \"b\""], joinsLater: true, expected: .changed(.otherTag)),
+      Row(first: dated, status: 200, answer: dated, joinsLater: true, expected: .replay),
+      Row(
+        first: dated, status: 200, answer: ["Content-Type: video/mp4"], joinsLater: true,
+        expected: .changed(.unproven)),
+      Row(first: weak, status: 200, answer: weak, joinsLater: true, expected: .changed(.unproven)),
+      Row(first: [], status: 200, answer: [], joinsLater: true, expected: .changed(.unproven)),
       Row(first: [], status: 200, answer: [], framing: .length(total - 1), expected: .changed(.otherLength)),
       Row(first: [], status: 200, answer: ["Content-Type: x/y"], expected: .changed(.otherType)),
       Row(first: [], status: 200, answer: ["Content-Encoding: br"], expected: .changed(.otherEncoding)),

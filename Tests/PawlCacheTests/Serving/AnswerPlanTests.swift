@@ -56,6 +56,13 @@ import Testing
       // What only the origin can judge.
       Row(kept: .fresh, request: ["If-Match: \"a\""], plan: .forward(.request)),
       Row(kept: .nothing, request: ["If-Unmodified-Since: x"], plan: .forward(.request)),
+      Row(kept: .fresh, request: ["If-Match: \"a\"", cacheOnly], plan: .onlyIfCached),
+      Row(kept: .nothing, request: [cacheOnly], method: .head, plan: .onlyIfCached),
+      Row(kept: .stale, request: [cacheOnly], method: .head, plan: .onlyIfCached),
+      Row(kept: .fresh, request: [cacheOnly], method: .head, plan: .stored),
+      Row(kept: .stale, request: [cacheOnly], named: .opened, plan: .opened),
+      Row(kept: .stale, request: [cacheOnly], named: .ofOthers, plan: .onlyIfCached),
+      Row(kept: .stale, request: [cacheOnly], named: .awaitsProof, plan: .onlyIfCached),
       // What the client's tag names goes before all else.
       Row(kept: .stale, named: .opened, plan: .opened),
       Row(kept: .nothing, named: .ofOthers, plan: .prove),

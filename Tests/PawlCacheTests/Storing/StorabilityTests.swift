@@ -49,6 +49,26 @@ import Testing
   func shared(_ row: Row) { #expect(Self.decide(row) == row.expected) }
 
   @Test(
+    "keeps what only a date confirms for nobody else, if the request names its user in a field that selects nothing",
+    arguments: [
+      (["X-Api-Key: k"], ["Cache-Control: no-cache"], .no(.authorization)),
+      (
+        ["X-Api-Key: k"], ["Cache-Control: no-cache", "Last-Modified: Sat, 01 Aug 2026 10:00:00 GMT"],
+        .no(.authorization)
+      ),
+      (["Authorization: x"], ["Cache-Control: no-cache, must-revalidate"], .no(.authorization)),
+      (["X-Api-Key: k"], ["Cache-Control: no-cache", "ETag: \"a\""], .shared),
+      (["X-Api-Key: k"], ["Cache-Control: no-cache", "Vary: X-API-Key"], .shared),
+      (["X-Api-Key: k"], ["Cache-Control: no-cache, public"], .shared),
+      (["X-Api-Key: k"], ["Cache-Control: max-age=10"], .shared),
+      (["X-Request-Type: k"], ["Cache-Control: no-cache"], .shared),
+      ([], ["Cache-Control: no-cache"], .shared),
+    ] as [([String], [String], Storability)])
+  func confirmedByDate(_ request: [String], _ response: [String], _ expected: Storability) {
+    #expect(Self.decide(Row(request: request, response: response, expected: expected)) == expected)
+  }
+
+  @Test(
     "keeps authorised responses only with permission (RFC 9111 §3.5)",
     arguments: [
       ([], .no(.authorization)), (["Cache-Control: max-age=10"], .no(.authorization)),

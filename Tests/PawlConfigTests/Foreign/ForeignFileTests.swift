@@ -23,6 +23,7 @@ import Testing
       """, [2, 2, 3, 4, 5, 6, 7, 7]
     ),
     (.nginx, "proxy_pass http://127.0.0.1:9000;", [1]),
+    (.nginx, "# a\u{2028}b\u{c}\rc\r\nproxy_pass http://127.0.0.1:9000;", [2]),
     (
       .haproxy,
       """

@@ -38,6 +38,12 @@ import Testing
         ["\(file):12: [spool:default] path: /x/y is the directory of [cache:main] already (\(file):10)"]
       ),
       (
+        smallest + "[listen:a]\naddress = 0.0.0.0:9180\n[admin]\nlisten = 127.0.0.1:9180\ntoken = 0123456789abcdef",
+        [
+          "\(file):8: [admin] listen: \"127.0.0.1:9180\" cannot be listened on beside \"0.0.0.0:9180\" (\(file):6): 0.0.0.0 and [::] are all addresses"
+        ]
+      ),
+      (
         smallest + "[listen:a]\naddress = 127.0.0.1:9180\n[admin]\nlisten = 127.0.0.1:9180\ntoken = 0123456789abcdef",
         ["\(file):8: [admin] listen: \"127.0.0.1:9180\" is listened on already at \(file):6"]
       ),

@@ -28,7 +28,11 @@ import Testing
         "[listen:a]\naddress = [::]:80\ntls = a\n[tls:a]\ncertificate = c\nkey = k",
         ["6: [listen:a] address: [::]:80 is the port of http, and this section has tls: browsers cannot use it"]
       ),
-      ("[listen:a]\naddress = 0.0.0.0:80\n[listen:b]\naddress = unix:/x", []),
+      ("[listen:a]\naddress = 0.0.0.0:80\n[listen:b]\naddress = unix:/x\nunix-mode = 0660", []),
+      (
+        "[listen:a]\naddress = 127.0.0.1:8080\nunix-mode = 0660",
+        ["7: [listen:a] unix-mode: has no effect without a unix socket in address"]
+      ),
       (
         "[cache:default]\npath = /srv/a\n[spool:default]\npath = /srv/a/b/../c",
         [
@@ -55,6 +59,8 @@ import Testing
       ("0.0.0.0:8080", "http://127.0.0.2:8080", true), ("0.0.0.0:8080", "http://localhost:8080", true),
       ("0.0.0.0:8080", "http://[::1]:8080", false), ("[::]:8080", "http://[::1]:8080", true),
       ("[0:0::1]:8080", "http://[::1]:8080", true), ("0.0.0.0:8080", "http://10.0.0.1:8080", false),
+      ("127.0.0.1:8080", "http://[::ffff:127.0.0.1]:8080", true),
+      ("[::ffff:127.0.0.1]:8080", "http://127.0.0.1:8080", true), ("127.0.0.1:8080", "http://0.0.0.0:8080", true),
       ("10.0.0.1:8080", "http://10.0.0.1:8080", true), ("unix:/run/x.sock", "http://unix:/run/x.sock", true),
       ("unix:/run/y.sock", "http://unix:/run/x.sock", false), ("127.0.0.1:0", "http://127.0.0.1:80", false),
     ])

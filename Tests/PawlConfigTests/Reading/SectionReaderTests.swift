@@ -13,6 +13,7 @@ import Testing
         ["7: [pawl] workers: this key is already set at /etc/pawl/pawl.ini:6"]
       ),
       ("trusted-proxies = 10.0.0.1\ntrusted-proxies = 10.0.0.2", []),
+      ("access-log-format = \"$request_method\" \"$status\"", []),
       (
         "access-log = \"/var/log/a\"",
         ["6: [pawl] access-log: the quotes are a part of the value: values stand without quotes (warning)"]

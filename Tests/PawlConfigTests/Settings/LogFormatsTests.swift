@@ -11,7 +11,7 @@ import Testing
       ("syslog:/run/log", .syslog(path: "/run/log")), ("journald", .journal(path: nil)),
       ("journald:socket", .journal(path: "/etc/pawl/socket")),
       ("log/access.log", .file(path: "/etc/pawl/log/access.log")),
-      ("/dev/stdout", .file(path: "/dev/stdout")),
+      ("/dev/stdout", .file(path: "/dev/stdout")), ("/my logs/a.log", .file(path: "/my logs/a.log")),
     ] as [(String, ProcessSettings.LogTarget)])
   func targets(_ text: String, _ expected: ProcessSettings.LogTarget) throws {
     let format = ValueFormat<ProcessSettings.LogTarget>.logTarget(canBeOff: true)
@@ -30,6 +30,22 @@ import Testing
       (
         "log = journal",
         "log: expected stderr, stdout, syslog, journald or a path, found \"journal\" - did you mean \"journald\"?"
+      ),
+      (
+        "access-log = /x/y.log combined",
+        "access-log: expected a path without blanks in the file name, found \"/x/y.log combined\"; the format has a key of its own - did you mean \"access-log-format = combined\"?"
+      ),
+      (
+        "access-log = /x/y.log $uri/$status",
+        "access-log: expected a path without blanks in the file name, found \"/x/y.log $uri/$status\"; the format has a key of its own - did you mean \"access-log-format = $uri/$status\"?"
+      ),
+      (
+        "log = y.log warn",
+        "log: expected a path without blanks in the file name, found \"y.log warn\"; the level has a key of its own - did you mean \"log-level = warning\"?"
+      ),
+      (
+        "log-level = warn",
+        "log-level: expected debug, info, notice, warning or error, found \"warn\" - did you mean \"warning\"?"
       ),
       ("access-log = syslog:", "access-log: expected syslog:PATH, found \"syslog:\""),
       (
@@ -84,7 +100,8 @@ import Testing
     let text =
       "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_x_forwarded_for\""
     let substituted = try Substitution(environment: { _ in nil }, readFile: { _ in .success([]) }).apply(
-      to: text, directory: "/")
+      to: text, directory: "/"
+    ).text
     #expect(substituted == text)
     let format = ValueFormat<ProcessSettings.AccessLogFormat>.accessLogFormat
     let read = try format.read(substituted, "/")

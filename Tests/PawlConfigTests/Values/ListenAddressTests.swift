@@ -23,6 +23,19 @@ import Testing
   func description(_ text: String) { #expect(ListenAddress(text, directory: "")?.description == text) }
 
   @Test(
+    "exclude each other where one is all addresses",
+    arguments: [
+      ("0.0.0.0:80", "127.0.0.1:80", true), ("127.0.0.1:80", "0.0.0.0:80", true), ("[::]:80", "[::1]:80", true),
+      ("[::1]:80", "[0::1]:80", true), ("0.0.0.0:80", "127.0.0.1:81", false), ("0.0.0.0:0", "127.0.0.1:0", false),
+      ("[::]:80", "127.0.0.1:80", false), ("[::]:80", "0.0.0.0:80", false), ("127.0.0.1:80", "127.0.0.2:80", false),
+      ("unix:/a", "0.0.0.0:80", false), ("systemd:a", "0.0.0.0:80", false),
+    ])
+  func overlaps(_ one: String, _ other: String, _ expected: Bool) throws {
+    let (one, other) = (ListenAddress(one, directory: "/"), ListenAddress(other, directory: "/"))
+    #expect(try #require(one).overlaps(#require(other)) == expected)
+  }
+
+  @Test(
     "are guessed from what people write",
     arguments: [
       ("8080", "127.0.0.1:8080"), (":8080", "0.0.0.0:8080"), ("*:80", "0.0.0.0:80"), ("localhost:80", "127.0.0.1:80"),

@@ -44,6 +44,33 @@ import Testing
     }
   }
 
+  @Test("says why it fails: one line, as long as it may be, before it is ready and before it serves")
+  func saysWhy() throws {
+    let long = String(repeating: "x", count: Successor.longestReason)
+    for (said, heard) in [("no file: a\tb", "no file: a b"), (long, long), (long + "y", long)] {
+      let pair = try socketPair()
+      let (old, new) = (Successor(testing: pair.0), Predecessor(pair.1, versions: "1"))
+      new.saysFailed(said)
+      #expect(throws: Successor.Silence.failed(heard)) { _ = try old.awaitPrepared(within: .seconds(30)) }
+    }
+    let successor = try shell("echo prepared >&3; read -u 3 word; echo failed no room >&3; exit 7")
+    _ = try successor.awaitPrepared(within: .seconds(30))
+    successor.say(.yours)
+    #expect(throws: Successor.Silence.failed("no room")) { try successor.awaitServing(within: .seconds(30)) }
+    #expect(successor.end(patience: .seconds(30)) == "exit status 7")
+    let endless = try shell("head -c 2000 /dev/zero | tr '\\0' a >&3; exec sleep 60")
+    #expect(throws: Successor.Silence.ended) { _ = try endless.awaitPrepared(within: .seconds(30)) }
+    #expect(endless.end() == "signal 9")
+  }
+
+  @Test("the old process is known as long as it lives")
+  func draining() throws {
+    let pair = try socketPair()
+    let new = Predecessor(pair.1, versions: "1")
+    #expect(new.drainingProcess == getpid())
+    close(pair.0)
+  }
+
   @Test(
     "can borrow only if both know the same version of the messages",
     arguments: [("1", true), ("2 1", true), ("2", false), ("11", false), ("", false)])

@@ -28,7 +28,12 @@ final class AdminBench: AdminActions, @unchecked Sendable {
   func reload(_ then: @escaping @Sendable (ReloadOutcome) -> Void) { then(outcome) }
   func end(isNow: Bool) { done.withLock { $0.append(isNow ? "end now" : "end") } }
   func upgrade(_ then: @escaping @Sendable (String?) -> Void) { then(whyNoUpgrade) }
-  func reopenLogs() { done.withLock { $0.append("reopen") } }
+  /// Why the logs cannot be opened again.
+  var whyNotReopened: [String] = []
+  func reopenLogs(_ then: @escaping @Sendable ([String]) -> Void) {
+    done.withLock { $0.append("reopen") }
+    then(whyNotReopened)
+  }
   /// What ``metrics()`` returns.
   var measured = MetricsSnapshot()
   func metrics() -> MetricsSnapshot { measured }

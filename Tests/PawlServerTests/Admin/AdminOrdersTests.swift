@@ -8,14 +8,18 @@ import Testing
   @Test("a reload is answered with its outcome")
   func reload() throws {
     let bench = try AdminBench()
+    bench.shown.configuration.file = "/etc/pawl.ini"
     bench.outcome = ReloadOutcome(isApplied: true, needsRestart: ["f:1: [pawl] workers: x"])
     let answer = bench.ask("POST", "/v1/reload", "{}")
     #expect(answer.status == 200)
-    #expect(answer.text == #"{"applied":true,"mistakes":[],"needs_restart":["f:1: [pawl] workers: x"]}"# + "\n")
+    #expect(
+      answer.text
+        == #"{"applied":true,"mistakes":[],"needs_restart":["f:1: [pawl] workers: x"],"file":"/etc/pawl.ini"}"# + "\n")
     bench.outcome = ReloadOutcome(isApplied: false, mistakes: ["f:2: \"x\""])
     let failed = bench.ask("POST", "/v1/reload", "")
     #expect(failed.status == 422)
-    #expect(failed.text == #"{"applied":false,"mistakes":["f:2: \"x\""],"needs_restart":[]}"# + "\n")
+    #expect(
+      failed.text == #"{"applied":false,"mistakes":["f:2: \"x\""],"needs_restart":[],"file":"/etc/pawl.ini"}"# + "\n")
     #expect(bench.events.last == "notice admin-order order=reload client=127.0.0.1")
   }
 
@@ -48,6 +52,18 @@ import Testing
     #expect(bench.ask("POST", "/v1/reopen-logs", blanks).status == 200)
     #expect(bench.ask("POST", "/v1/reopen-logs", blanks + " ").status == 413)
     #expect(bench.done.withLock { $0 } == ["reopen"])
+  }
+
+  @Test("a log that cannot be opened again is a problem with the reason")
+  func notReopened() throws {
+    let bench = try AdminBench()
+    bench.whyNotReopened = ["cannot open the log /a: x", "cannot open the log /b: y"]
+    let answer = bench.ask("POST", "/v1/reopen-logs", "{}")
+    #expect(answer.status == 500 && answer.head.contains("\r\nContent-Type: application/problem+json\r\n"))
+    let why = "cannot open the log /a: x; cannot open the log /b: y; lines go on to the file that was open before"
+    #expect(answer.text.contains("\"detail\":\"\(why)\""))
+    bench.whyNotReopened = []
+    #expect(bench.ask("POST", "/v1/reopen-logs", "{}").text == "{\"reopened\":true}\n")
   }
 
   @Test("an upgrade that does not come about is answered with the reason")

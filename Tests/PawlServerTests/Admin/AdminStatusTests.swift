@@ -11,11 +11,14 @@ import Testing
     let bench = try AdminBench()
     bench.shown.lastReload = ServerPicture.Reload(at: 5, outcome: ReloadOutcome(isApplied: true))
     bench.shown.generation = 2
+    bench.shown.configuration.file = "/etc/pawl.ini"
+    bench.shown.stillDraining = [7]
     let text = bench.ask("GET", "/v1/status").text
     #expect(text.hasPrefix("{\"version\":\"\(PawlVersion.text)\",\"pid\":"))
     #expect(
       text.contains(
-        #""configuration":{"generation":2,"last_reload":{"at":5,"applied":true,"mistakes":[],"needs_restart":[]}}"#))
+        #""still_draining":[7],"configuration":{"generation":2,"file":"/etc/pawl.ini","last_reload":{"at":5,"applied":true,"mistakes":[],"needs_restart":[]}}"#
+      ))
     #expect(text.contains(#""listeners":["http://127.0.0.1:80"]"#))
   }
 

@@ -22,6 +22,10 @@ import Testing
       ).requestID
     }
     #expect(id([(.xRequestID, "mine")]) == Array("mine".utf8))
+    // The URL of an upload is a secret.
+    let token = String(repeating: "A", count: 32)
+    let shown = String(decoding: id([(.xRequestID, "a /.pawl/uploads/\(token)")]), as: UTF8.self)
+    #expect(shown.hasPrefix("a /.pawl/uploads/~") && !shown.contains(token))
     #expect(id([(.xRequestID, "mine")], told: Array("told".utf8)) == Array("told".utf8))
     let (one, other) = (id([]), id([]))
     #expect(!one.isEmpty && one != other)

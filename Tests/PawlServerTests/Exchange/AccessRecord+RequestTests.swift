@@ -39,10 +39,11 @@ import Testing
     #expect(String(describing: record.version) == "HTTP/1.1")
   }
 
-  @Test("what was no request has a status and nothing else")
+  @Test("what was no request has a status and an address")
   func refused() {
-    let record = AccessRecord(refused: 400, bytes: 12, peer: nil, wall: 5)
-    #expect(record.status == 400 && record.bytes == 12 && record.remote == Bytes("-") && record.method.isEmpty)
+    let record = AccessRecord(refused: 400, bytes: 12, Bytes("::1"), wall: 5)
+    #expect(record.status == 400 && record.bytes == 12 && record.remote == Bytes("::1") && record.method.isEmpty)
+    #expect(record.requestLine == nil)
     #expect(record.endedBy == .client && record.endReason == "refused")
   }
 }

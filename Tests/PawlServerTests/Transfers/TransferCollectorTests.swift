@@ -60,6 +60,35 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test(
+    "an ordinary upload: what came of it, then how much the origin has got", arguments: ["", "plain-uploads = spool"])
+  func upload(_ site: String) throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .expect("123456789"), .wait(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        .readToEnd,
+      ])
+    let pawl = try TestServer(origin) { $0.site = site }
+    let client = pawl.connect()
+    client.send("POST /f HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\nContent-Length: 9\r\n\r\n1234")
+    pawl.waitUntil("four bytes have come") {
+      (try? gather(pawl.server.transferSources).rows).map { $0.map(\.done) == [4] } ?? false
+    }
+    let receiving = try #require(try gather(pawl.server.transferSources).rows.first)
+    #expect(receiving.kind == .upload && receiving.state == .receiving && receiving.total == 9)
+    #expect(receiving.id == Array("r".utf8) && receiving.target == Array("/f".utf8))
+    client.send("56789")
+    pawl.waitUntil("the origin has it") { origin.received.first?.suffix(9).elementsEqual("123456789".utf8) == true }
+    let delivering = try #require(try gather(pawl.server.transferSources).rows.first)
+    #expect(delivering.kind == .upload && delivering.state == .delivering)
+    #expect(delivering.done == 9 && delivering.total == 9 && delivering.key == receiving.key)
+    gate.open()
+    #expect(client.readAnswer().status == 200)
+    #expect(pawl.stop() == [])
+  }
+
   @Test("without loops there is nothing")
   func nothing() throws {
     let (rows, outcome) = try gather([])

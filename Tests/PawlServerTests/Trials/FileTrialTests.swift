@@ -36,9 +36,35 @@ import Testing
     #expect(FileTrial.problem(ofAppending: folder.path) == "is a directory")
     let problem = FileTrial.problem(ofAppending: "\(folder.path)/none/access.log")
     #expect(problem == "the directory \(folder.path)/none does not exist")
+    #expect(mkfifo("\(folder.path)/pipe", 0o600) == 0)
+    #expect(FileTrial.problem(ofAppending: "\(folder.path)/pipe") == "No such device or address")
+    #expect(FileTrial.problem(ofAppending: "/dev/null") == nil)
     #expect(FileTrial.problem(ofSocket: "\(folder.path)/x.sock") == nil)
     #expect(
       FileTrial.problem(ofSocket: "\(folder.path)/none/x.sock") == "the directory \(folder.path)/none does not exist")
+  }
+
+  @Test("in file systems of the kernel nothing can be made")
+  func kernel() {
+    let why = "cannot be made: mkdir /proc/pawl-x: No such file or directory"
+    #expect(FileTrial.problem(ofDirectory: "/proc/pawl-x/y") == why)
+    #expect(FileTrial.problem(ofStateDirectory: "/proc/pawl-x") == why)
+  }
+
+  @Test("the process that has a store open is named by the kernel")
+  func holder() throws {
+    let folder = try TemporaryFolder()
+    #expect(FileTrial.holder(of: folder.path) == nil)
+    let lock = try DirectoryLock(folder.path)
+    #expect(FileTrial.holder(of: folder.path) == Int(getpid()))
+    var status = stat()
+    #expect(stat("\(folder.path)/lock", &status) == 0)
+    let table =
+      "1: POSIX  ADVISORY  WRITE 5 08:01:\(status.st_ino) 0 EOF\n2: FLOCK  ADVISORY  WRITE %d 08:01:\(status.st_ino) 0 EOF\n"
+    #expect(FileTrial.holder(of: folder.path, table.replacing("%d", with: "7")) == 7)
+    #expect(FileTrial.holder(of: folder.path, table.replacing("%d", with: "0")) == nil)
+    #expect(FileTrial.holder(of: folder.path, "x\n") == nil)
+    lock.release()
   }
 
   @Test("a store that another process has open is in use, and its lock stays as it is")
@@ -79,6 +105,9 @@ import Testing
     #expect(chmod(path, 0o700) == 0)
     #expect(told { FileTrial.problem(ofReading: "\(path)/bodies.db") } == "Permission denied")
     #expect(told { FileTrial.problem(ofDirectory: "\(path)/a") } == "cannot be made: \(path): Permission denied")
+    #expect(told { FileTrial.problem(ofReaching: "\(path)/a/b") } == "cannot be made: \(path): Permission denied")
+    #expect(chmod(path, 0o711) == 0)
+    #expect(told { FileTrial.problem(ofReaching: "\(path)/a/b") } == nil)
   }
 
   @Test("a supplementary group counts, and afterwards root is root again", .enabled(if: nobody != nil))

@@ -146,6 +146,76 @@ import Testing
       ])
   }
 
+  @Test("a store that a pawl of another configuration has open is an error")
+  func stranger() throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/state/spool"
+    let lock = try DirectoryLock(path)
+    defer { lock.release() }
+    let check = try check(configuration(in: folder))
+    let name = ProcessFiles.text(of: "/proc/self/comm").prefix { $0 != "\n" }
+    #expect(
+      said(check) == [
+        "built-in default: [spool:default] path: cannot use \(path): \(path) is used by another process: process \(getpid()) (\(name))"
+      ])
+    #expect(check.lines == [])
+  }
+
+  @Test("logs that cannot be opened, a link to another store's directory, and sockets that nobody passed")
+  func others() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path
+    folder.make("held")
+    #expect(symlink("\(path)/held", "\(path)/link") == 0 && mkfifo("\(path)/pipe", 0o600) == 0)
+    let more = """
+      path = \(path)/held
+      [spool:default]
+      path = \(path)/link
+      [listen:unit]
+      address = systemd:web
+      """
+    var configuration = try configuration(in: folder, more, pawl: "log = \(path)/pipe")
+    #expect(
+      said(try check(configuration)) == [
+        "pawl.ini:15: [spool:default] path: cannot use \(path)/link: it is the directory of [cache:default], too: a link leads there",
+        "pawl.ini:4: [pawl] log: cannot open the log \(path)/pipe: No such device or address",
+        "pawl.ini:17: [listen:unit] address: systemd:web: no socket of this name was passed to pawl (FileDescriptorName= of the socket unit): serve works as that service only (warning)",
+      ])
+    configuration.process.log = .syslog(path: "\(path)/none")
+    configuration.process.accessLog = .journal(path: "\(path)/held")
+    let logs = said(try check(configuration)).filter { $0.contains("cannot open the log") }
+    #expect(
+      logs == [
+        "pawl.ini:4: [pawl] log: cannot open the log \(path)/none: No such file or directory",
+        "pawl.ini:3: [pawl] access-log: cannot open the log \(path)/held: Connection refused",
+      ])
+  }
+
+  @Test(
+    "what root makes before it becomes another user is judged as root's", .enabled(if: FileTrialTests.nobody != nil))
+  func user() throws {
+    let user = try #require(FileTrialTests.nobody)
+    let folder = try TemporaryFolder()
+    #expect(chmod(folder.path, 0o755) == 0)
+    var configuration = try configuration(in: folder)
+    configuration.process.accessLog = .off
+    let address = try #require(SocketAddress.parse("127.0.0.1:1"))
+    func said() -> [String] { self.said(MachineCheck(configuration, user: user) { _ in .success([address]) }) }
+    #expect(said() == [])
+    // Root's own, but nothing in it has to be made by the user: the stores have directories of their own.
+    folder.make("state")
+    let path = "\(folder.path)/state"
+    #expect(chmod(path, 0o755) == 0)
+    #expect(said() == ["pawl.ini:2: [pawl] state-dir: \(path): Permission denied (for nobody) (warning)"])
+    folder.make("state/cache")
+    #expect(
+      said().last == "pawl.ini:11: [cache:default] path: \(path)/cache: Permission denied (for nobody)")
+    #expect(chmod(path, 0o700) == 0)
+    #expect(
+      said().contains("built-in default: [spool:default] path: cannot be made: \(path): Permission denied (for nobody)")
+    )
+  }
+
   @Test("a user and a group that do not exist are errors")
   func accounts() throws {
     let folder = try TemporaryFolder()

@@ -35,7 +35,7 @@ import Testing
       (.triesNextAddress, "tries the next address"), (.triesNextNode, "tries the next node"),
       (.asksAgain, "asks again on a new connection"), (.asksOtherNode, "asks another node"),
       (.answers(502), "502 to the client"), (.cuts, "cuts the transfer"),
-      (.resumes(at: 7), "fetches the rest from byte 7"), (.other("x"), "x"),
+      (.other("x"), "x"),
     ] as [(OriginTrouble.Next, String)])
   func words(_ next: OriginTrouble.Next, _ text: String) { #expect(next.text == text) }
 

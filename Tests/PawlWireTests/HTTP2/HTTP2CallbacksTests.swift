@@ -256,7 +256,9 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
         self.session = nil
         session.sendHead(ResponseHead(status: 200), length: nil, hasContent: false, on: stream)
       }
-      func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID) {}
+      func session(
+        _ session: HTTP2Session, refused refusal: RequestRefusal, _ head: RefusedHead, on stream: HTTP2StreamID
+      ) {}
       func session(_ session: HTTP2Session, content: UnsafeRawBufferPointer, of stream: HTTP2StreamID) {}
       func session(_ session: HTTP2Session, endedContentOf stream: HTTP2StreamID, trailers: Fields) {}
       func session(_ session: HTTP2Session, closed stream: HTTP2StreamID, by code: UInt32?) {}

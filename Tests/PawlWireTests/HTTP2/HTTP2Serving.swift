@@ -106,7 +106,8 @@ final class HTTP2Serving: HTTP2SessionDelegate {
 
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool { keepsContent(request) }
 
-  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID) {
+  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, _ head: RefusedHead, on stream: HTTP2StreamID)
+  {
     events.append("refused \(stream) \(refusal.status)")
   }
 

@@ -61,7 +61,10 @@ import Testing
       head: RequestHead(
         method: .get, target: [0x2f], authority: [0x61], version: .http2, fields: Fields(), framing: .none),
       protocol: nil)
-    let tellings: [HTTP2StreamSlot.Telling] = [.unread, .request(request), .told, .refusal(refusal), .toldRefusal]
+    let read = RefusedHead(method: [], target: [], host: [])
+    let tellings: [HTTP2StreamSlot.Telling] = [
+      .unread, .request(request), .told, .refusal(refusal, read), .toldRefusal,
+    ]
     let facts = tellings.map { telling in
       var stream = HTTP2StreamSlot(id: 1, window: HTTP2ReceiveWindow(size: 1))
       stream.telling = telling

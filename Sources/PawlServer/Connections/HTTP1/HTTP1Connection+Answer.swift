@@ -61,29 +61,44 @@ extension HTTP1Connection: ResponseChannel {
     request?.record.status = head.status
     request?.record.answeredAt = connections.loop.now
     if case .known(let count) = length, !state.turn.isHead { request?.record.announced = count }
-    request?.collect(head)
     let before = output.count
     HeadWriter.write(
       head, framing: framing, connection: state.turn.persists ? .keepAlive : .close, to: clientVersion, into: &output)
     request?.record.headLength = UInt64(output.count - before)
+    request?.collect(head, written: output[before...])
     return length
   }
 
   func drainRequestBody() { state.turn.wish = .drained }
 
   /// Sends a complete reply of pawl for input that no exchange answers, then ends the connection.
-  func refuse(status: Int, reason: StaticString) {
+  /// - Parameter read: what came of the request, if it never became one.
+  func refuse(status: Int, reason: StaticString, _ read: Bytes = []) {
     guard state.flush() else { return }
     stream.stopReading()
     content = .none
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
     request?.dressForTransport(&reply.head)
-    output.append(contentsOf: reply.bytes(date: connections.dateField))
-    connections.logRefusal(facts, status: status, bytes: reply.body.count)
-    request = nil
+    let bytes = reply.bytes(date: connections.dateField)
+    output.append(contentsOf: bytes)
+    logRefusal(reply, bytes.dropLast(reply.body.count), read)
     setDeadline(after: listener.settings.sendTimeout)
     pump()
+  }
+
+  /// - Parameter head: the head of the reply, as it was written.
+  private func logRefusal(_ reply: Replies.Reply, _ head: Bytes, _ read: Bytes) {
+    guard let request else {
+      return connections.logRefusal(
+        facts, status: reply.head.status, bytes: reply.body.count, RefusedHead(read), answer: head)
+    }
+    request.record.status = reply.head.status
+    request.noteSent(reply.body.count)
+    request.record.headLength = UInt64(head.count)
+    request.collect(reply.head, written: head)
+    if request.record.end == nil { request.record.end = BodyEnd(party: .client, reason: "refused") }
+    logRequest()
   }
 
   func upgrade(_ head: ResponseHead, to origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
@@ -94,8 +109,9 @@ extension HTTP1Connection: ResponseChannel {
     request.record.status = head.status
     request.record.answeredAt = connections.loop.now
     request.counts(as: .tunnel)
-    request.collect(head)
+    let before = output.count
     HeadWriter.write(head, framing: .none, connection: .upgrade, into: &output)
+    request.collect(head, written: output[before...])
     output.append(contentsOf: leftover)
     let pendingToClient = Array(output[outputSent...])
     let pendingToOrigin = input

@@ -73,6 +73,11 @@ extension HTTP1Connection {
     set { neededState.turn.keptBytes = newValue }
   }
 
+  var looks: UInt8 {
+    get { busy?.turn.looks ?? 0 }
+    set { neededState.turn.looks = newValue }
+  }
+
   /// Frees the busy state after the answer is sent, or keeps it as a spare for another connection.
   func becomeIdle() {
     guard let done = busy else { return }

@@ -33,6 +33,8 @@ extension HTTP1Connection {
     guard state.close() else { return }
     connections.deadlines.remove(self)
     dropExchange(end)
+    // An answer whose acknowledgement was awaited is not logged yet.
+    logRequest()
     close(stream)
     wasClosed()
   }
@@ -56,13 +58,19 @@ extension HTTP1Connection {
     close()
   }
 
+  /// Ends the exchange and the connection, since the socket failed.
+  func socketFailed(_ code: CInt) {
+    forgetUnheardAnswer()
+    clientBroke(errorName(code))
+  }
+
   private func dropExchange(_ end: BodyEnd) {
     guard let exchange else { return }
     self.exchange = nil
+    if request?.record.end == nil { endsEarly(end) }
     source?.finish()
     source = nil
     unsentFile = nil
-    if request?.record.end == nil { request?.record.end = end }
     exchange.clientLeft()
     logRequest()
   }

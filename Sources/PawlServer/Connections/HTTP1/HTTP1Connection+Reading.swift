@@ -50,7 +50,7 @@ extension HTTP1Connection {
       clientHalfClosed()
     case .failed(let code):
       connections.loop.giveReadBuffer(buffer)
-      clientBroke(errorName(code))
+      socketFailed(code)
     }
     return true
   }
@@ -77,7 +77,7 @@ extension HTTP1Connection {
     guard state.isOpen, !contentIsHeldBack else { return }
     if hasClientEnded {
       if state.isWaiting { return finishConnection() }
-      return hasContent ? clientBroke("incomplete-request-body") : ()
+      return hasContent ? clientBroke("incomplete-request-body") : watchHalfClosed()
     }
     let isCrowded = phase == .exchanging && !hasContent && input.count >= listener.settings.maxHeader
     if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
@@ -140,10 +140,10 @@ extension HTTP1Connection {
       return nil
     case .refused(let refusal):
       if isFirst, refusal.status == 400, isOfNoHTTP1(buffer[range]) {
-        connections.logRefusal(facts, status: 400, bytes: 0)
+        connections.logRefusal(facts, status: 400, bytes: 0, RefusedHead(buffer[range]))
         clientBroke("no-http")
       } else {
-        refuse(status: refusal.status, reason: refusal.reason)
+        refuse(status: refusal.status, reason: refusal.reason, buffer[range])
       }
       return nil
     case .head(let byteCount):
@@ -170,7 +170,7 @@ extension HTTP1Connection {
     let framing = head.framing
     let request = connections.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
-    request.record.requestLength = UInt64(length)
+    request.record.requestHeadLength = UInt64(length)
     if framing != .none { setDeadline(after: request.route.minRate.window) }
     let exchange = connections.makeExchange(for: request, channel: self, on: listener)
     self.exchange = exchange
@@ -188,7 +188,7 @@ extension HTTP1Connection {
         position += consumed
         contentMeter.add(piece.count)
         connections.counters.add(.fromClient, UInt64(piece.count))
-        request?.record.requestLength += UInt64(piece.count)
+        request?.record.contentReceived += UInt64(piece.count)
         if !pass(buffer, piece), content.holdBack() { stream.stopReading() }
       case .end(let consumed):
         let trailers = content.end()
@@ -248,7 +248,8 @@ extension HTTP1Connection {
     case .exchanging:
       if source?.isLive == true { return clientBroke("closed") }
       if input.isEmpty { state.endsHere() }
-      if contentIsUnended { clientBroke("incomplete-request-body") }
+      if contentIsUnended { return clientBroke("incomplete-request-body") }
+      watchHalfClosed()
     case .flushing, .lingering, .closed: break
     }
   }

@@ -88,7 +88,7 @@ extension HTTP1Connection: BodyConsumer {
       case .end: return false
       case .failed(let code):
         guard contentIsUnended, !hasResponded else {
-          clientBroke(errorName(code))
+          socketFailed(code)
           return false
         }
         // What the client sent before the connection broke may be a complete request or upload, so that is still read.
@@ -166,7 +166,7 @@ extension HTTP1Connection: BodyConsumer {
     case .end: return giveBack(slice, "stored-file-too-short")
     case .failed(let code) where SocketStream.isOfFile(code): return giveBack(slice, "stored-file-unreadable")
     case .failed(let code):
-      clientBroke(errorName(code))
+      socketFailed(code)
       return false
     }
   }
@@ -221,6 +221,7 @@ extension HTTP1Connection: BodyConsumer {
     let finished = exchange
     exchange = nil
     finished?.responseSent()
+    if hasClientEnded, input.isEmpty, !hasContent { return awaitAcknowledgement() }
     logRequest()
     if state.turn.persists, state.turn.wish == .drained, hasContent {
       content.goOn()

@@ -104,16 +104,16 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     switch phase {
     case .fresh, .idle, .inHead:
       if input.isEmpty { return close() }
-      refuse(status: 408, reason: "The request head did not arrive in time.")
+      refuse(status: 408, reason: "The request head did not arrive in time.", input[...])
     case .exchanging:
       switch state.turn.answer {
-      case .awaited, .unheard: if contentIsUnended { contentTimeIsOver() }
+      case .awaited, .unheard: contentIsUnended ? contentTimeIsOver() : lookAtHalfClosed()
       case .begun: endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
       // The rest of the unwanted content took too long.
       case .sent: close()
       }
     case .flushing: cut()
-    case .lingering: close()
+    case .lingering: request == nil ? close() : lookForAcknowledgement()
     case .closed: break
     }
   }

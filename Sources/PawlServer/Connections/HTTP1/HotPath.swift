@@ -233,8 +233,8 @@ extension HTTP1Connection {
       HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count, duration
     ) { record in
       record.referer = listener.withParser({ $0.first(.referer) }).map { connections.services.shown(buffer[$0]) }
-      record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-      record.requestID = sent.id(message, buffer)
+      record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { connections.services.shown(buffer[$0]) }
+      record.requestID = sent.id(message, buffer, connections.services)
       record.extras = connections.hitExtras(
         facts, requestLength: listener.withParser { $0.headLength }, head: Self.head(in: message)
       ) { name in
@@ -261,7 +261,7 @@ extension HTTP1Connection {
   ) {
     let request = connections.makeRequest(
       listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
-      id: Array(sent.id(message, buffer)))
+      id: Array(sent.id(message, buffer, connections.services)))
     request.record.status = sent.status
     request.record.cacheOutcome = .hit
     request.record.answeredAt = connections.loop.now
@@ -293,8 +293,9 @@ private struct HotAnswerSent {
 
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
 
-  func id(_ message: [UInt8], _ buffer: [UInt8]) -> Bytes {
-    newID.map { message[$0] } ?? get.requestID.map { buffer[$0] } ?? []
+  /// Returns the identifier for logs, without the secret of an upload's URL that a client may put into its own.
+  func id(_ message: [UInt8], _ buffer: [UInt8], _ services: LoopServices) -> Bytes {
+    newID.map { message[$0] } ?? get.requestID.map { services.shown(buffer[$0]) } ?? []
   }
 }
 

@@ -30,6 +30,9 @@ extension HTTP2Connection {
     let ownID = get.requestID == nil ? connections.services.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
     readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, connections.loop.now))
+    if let accessLog = connections.services.accessLog, accessLog.hasExtras {
+      readyRequests[readyRequests.count - 1].shownHead = shownHead(of: hot, id: ownID)
+    }
     (hasServed, hasAnsweredReady) = (true, true)
     return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body)
   }
@@ -41,6 +44,19 @@ extension HTTP2Connection {
     values.append("age", decimal: fields.age)
     values.append("cache-status", HitFields.cacheStatus, decimal: fields.timeToLive)
     if let id { values.append("x-request-id", id, isUnique: true) }
+  }
+
+  /// Returns the fields of the answer as HTTP/1.1 writes them, for formats of the access log that show some.
+  private func shownHead(of hot: HotResponse, id: [UInt8]?) -> Bytes {
+    let fields = HitFields(hot, facts, connections)
+    var head = hot.answer.head[...]
+    if let value = fields.date { head += Array("Date: ".utf8) + value + Array("\r\n".utf8) }
+    if let value = fields.strictTransport {
+      head += Array("Strict-Transport-Security: ".utf8) + value + Array("\r\n".utf8)
+    }
+    head += Array("Age: \(fields.age)\r\nCache-Status: \(HitFields.cacheStatus)\(fields.timeToLive)\r\n".utf8)
+    if let id { head += Array("X-Request-Id: ".utf8) + id + Array("\r\n".utf8) }
+    return head
   }
 
   // MARK: - Sending
@@ -74,13 +90,6 @@ extension HTTP2Connection {
     let sent = session.readySent(of: id)
     let request = readyRequests.firstIndex { $0.stream == id }.map { readyRequests.remove(at: $0) }
     if let request { log(request, end, sent: sent) }
-    connections.events.log(
-      .warning, "transfer-cut",
-      [
-        "by": end.party.rawValue, "why": end.reason,
-        "target": request.map { connections.services.shown($0.plain.target).text } ?? "-",
-        "sent": "\(sent)", "request": request?.id.text ?? "-",
-      ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
     pump()
   }
@@ -130,17 +139,24 @@ extension HTTP2Connection {
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
     let connections = self.connections
     let duration = connections.loop.now.microseconds(since: request.began)
+    if let end {
+      connections.logCut(
+        end, connections.services.shown(request.plain.target), id: connections.services.shown(request.id),
+        sent: UInt64(sent ?? request.bytes),
+        of: UInt64(request.bytes), client: facts.text[...], upstream: request.route.upstreamName, takesRanges: true)
+    }
     connections.countHit(sent: UInt64(sent ?? request.bytes), duration, end)
     connections.logHit(
       request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes), duration
     ) { record in
-      record.bytesFromCache = UInt64(request.bytes)
       record.version = HTTPVersion.http2.text
       record.referer = request.get.first(.referer).map { connections.services.shown(request.get.bytes[$0]) }
-      record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
-      record.requestID = request.id
+      record.userAgent = request.get.first(.userAgent).map { connections.services.shown(request.get.bytes[$0]) }
+      record.requestID = connections.services.shown(request.id)
       if let end { record.end(end) }
-      record.extras = connections.hitExtras(facts, requestLength: 0, head: []) { request.get.first(named: $0) }
+      record.extras = connections.hitExtras(facts, requestLength: 0, head: request.shownHead, isCounted: false) {
+        request.get.first(named: $0)
+      }
     }
   }
 }
@@ -159,6 +175,8 @@ struct HTTP2ReadyRequest {
   /// The whole answer is sent when ``HTTP2Connection/written`` has reached this value; `.max` while the end of the answer is
   /// being produced, `nil` before that.
   var until: UInt64?
+  /// The head of the answer for formats of the access log that show fields of it; empty for others.
+  var shownHead: Bytes = []
 
   init(
     _ stream: HTTP2StreamID, _ get: HTTP2PlainGet, _ plain: HotRequest, _ ownID: [UInt8]?, _ route: RouteSettings,

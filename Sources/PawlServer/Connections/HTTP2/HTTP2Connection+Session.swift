@@ -18,9 +18,11 @@ extension HTTP2Connection: HTTP2SessionDelegate {
     connections.dispatch.appends(request.head)
   }
 
-  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on id: HTTP2StreamID) {
+  func session(
+    _ session: HTTP2Session, refused refusal: RequestRefusal, _ head: RefusedHead, on id: HTTP2StreamID
+  ) {
     connections.counters.add(.http2Streams)
-    let stream = HTTP2Stream(id, refused: refusal, on: self)
+    let stream = HTTP2Stream(id, refused: refusal, head, on: self)
     streams[id] = stream
     arrived.append(stream)
   }

@@ -41,6 +41,9 @@ final class HTTP2Outgoing {
   /// Whether the source had nothing when it was last asked, and will call ``BodyConsumer/bodyIsReady()``.
   var isWaiting = false
 
+  /// Whether the content is a live stream.
+  var isLive: Bool { source?.isLive ?? false }
+
   func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, OwedContent(owed)) }
 
   /// Returns how much content can go into one frame of at most `limit` bytes.

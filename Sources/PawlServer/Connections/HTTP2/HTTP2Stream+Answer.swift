@@ -32,7 +32,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     if let request { request.dress(&head) } else { head.addOrigin(date: loop.dateField) }
     request?.record.status = head.status
     request?.record.answeredAt = loop.loop.now
-    request?.collect(head)
+    if case .known(let count) = length { request?.collect(head, length: count) } else { request?.collect(head) }
     let hasContent = request?.head.method != .head && body != nil && length != .known(0) && length != .none
     var announced: UInt64?
     if case .known(let count) = length { announced = count }

@@ -9,6 +9,7 @@ extension HTTP2Stream {
     contentCount += UInt64(bytes.count)
     loop.counters.add(.fromClient, UInt64(bytes.count))
     begin()
+    request?.record.contentReceived = contentCount
     meter.add(bytes.count)
     // A tunnel still carries bytes to the origin after the origin has ended its own direction.
     if hasAnswered && !isTunnel || hasBegun && exchange == nil { return dropContent(bytes.count) }

@@ -24,7 +24,7 @@ final class HTTP2Stream {
     case request(HTTP2Request)
     /// A request without content that waits for END_STREAM.
     case unended(HTTP2Request)
-    case refusal(RequestRefusal)
+    case refusal(RequestRefusal, RefusedHead)
     case begun
   }
 
@@ -69,9 +69,9 @@ final class HTTP2Stream {
     progressAt = began
   }
 
-  init(_ id: HTTP2StreamID, refused refusal: RequestRefusal, on connection: HTTP2Connection) {
+  init(_ id: HTTP2StreamID, refused refusal: RequestRefusal, _ head: RefusedHead, on connection: HTTP2Connection) {
     (self.id, self.connection, loop) = (id, connection, connection.connections)
-    arrival = .refusal(refusal)
+    arrival = .refusal(refusal, head)
     state = HTTP2StreamState(requestHasEnded: false)
     began = connection.connections.loop.now
     progressAt = began
@@ -101,9 +101,9 @@ final class HTTP2Stream {
       if isUnendedNothing(request.head) { return waitForEnd(of: request) }
       arrival = .begun
       begin(request, on: connection)
-    case .refusal(let refusal):
+    case .refusal(let refusal, let head):
       arrival = .begun
-      refuse(refusal)
+      refuse(refusal, head)
     case .begun: break
     }
   }
@@ -113,7 +113,7 @@ final class HTTP2Stream {
     // END_STREAM may come in a frame of its own: only now it is certain that there is no content.
     if head.framing == .chunked, requestHasEnded, contentCount == 0 { head.framing = .none }
     if head.method == .connect {
-      guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
+      guard let handshake = WebSocketHandshake(request) else { return refuseConnect(request.head) }
       webSocket = .asked(handshake)
       contentLength = nil
       head = handshake.request(head)
@@ -149,19 +149,24 @@ final class HTTP2Stream {
 
   /// Refuses a request whose end did not come in time.
   func refuseUnended() {
+    guard case .unended(let request) = arrival else { return }
     arrival = .begun
-    refuse(RequestRefusal(408, "The request did not end in time."))
+    refuse(RequestRefusal(408, "The request did not end in time."), Self.refused(request.head))
   }
 
-  private func refuse(_ refusal: RequestRefusal) {
+  private static func refused(_ head: RequestHead) -> RefusedHead {
+    RefusedHead(method: head.method.bytes[...], target: head.target, host: head.authority)
+  }
+
+  private func refuse(_ refusal: RequestRefusal, _ head: RefusedHead) {
     let reply = Replies.refusal(status: refusal.status, reason: refusal.reason)
-    connection.map { loop.logRefusal($0.facts, status: refusal.status, bytes: reply.body.count) }
+    connection.map { loop.logRefusal($0.facts, status: refusal.status, bytes: reply.body.count, head) }
     self.reply(reply)
   }
 
   /// Refuses a CONNECT that is not for a WebSocket (RFC 8441 §3, RFC 9110 §9.3.6).
-  private func refuseConnect() {
-    refuse(RequestRefusal(501, "This server offers no tunnels but WebSocket."))
+  private func refuseConnect(_ head: RequestHead) {
+    refuse(RequestRefusal(501, "This server offers no tunnels but WebSocket."), Self.refused(head))
   }
 
   // MARK: - The end of the answer
@@ -244,11 +249,15 @@ final class HTTP2Stream {
   func drop(_ end: BodyEnd, isMalformed: Bool = false) {
     state.close()
     contentTimer?.close()
+    let isCut = hasResponded && !isTunnel && !outgoing.isLive
     outgoing.finish()
     if let exchange {
       self.exchange = nil
       if !hasResponded { give(all: exchange, isMalformed: isMalformed) }
-      if request?.record.end == nil { request?.record.end = end }
+      if request?.record.end == nil {
+        request?.record.end = end
+        if isCut { loop.noteCut(request, end) }
+      }
       exchange.clientLeft()
     }
     release()

@@ -289,9 +289,13 @@ extension DownloadExchange {
       fetch.start(adding: extra)
     case .join(let fetch, let isPatient): join(fetch, isPatient: isPatient)
     case .forward(let reason): forwardInstead(reason)
-    case .onlyIfCached:
-      let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
-      channel.reply(reply)
+    case .onlyIfCached: refuseOnlyIfCached()
     }
+  }
+
+  /// Answers 504, because the client wants nothing from the origin (RFC 9111 §5.2.1.7).
+  func refuseOnlyIfCached() {
+    channel.reply(
+      Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking."))
   }
 }

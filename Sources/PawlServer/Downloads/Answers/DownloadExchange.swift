@@ -56,6 +56,7 @@ final class DownloadExchange: Exchange {
     // An event stream is never collapsed: a second client would wait for the first event of the first one.
     if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
+      if CacheControl(request.head.fields).onlyIfCached { return refuseOnlyIfCached() }
       resource?.withLock { decideRangeCoding($0) }
       return forwardInstead(.request)
     }
@@ -122,7 +123,12 @@ final class DownloadExchange: Exchange {
     armPatience(stored.body.isForm ? Self.formPatience : Self.patience)
     keep(stored, from: 0)
     enter(.waiting(for: .total, of: stored, nil))
-    waitForChange(stored)
+    guard !FillCoordinator.isFilling(stored) else { return waitForChange(stored) }
+    // The fill ended before this request had it: nothing changes any more.
+    request.loop.loop.nextTurn { [weak self] in
+      guard let self, self.state.hears(.came(.total), of: stored), !self.channel.hasResponded else { return }
+      self.lookForTotal(stored)
+    }
   }
 
   /// Registers a placeholder reader at an offset, so that the bytes from there on are fetched and kept.
@@ -144,12 +150,17 @@ final class DownloadExchange: Exchange {
     body.wait(at: body.held.contiguousEnd(from: 0), token: ObjectIdentifier(self), on: request.loop.loop) {
       [weak self] in
       guard let self, self.state.hears(.came(.total), of: stored), !self.channel.hasResponded else { return }
-      let isHopeless = body.failure != nil || body.isStreaming || !FillCoordinator.isFilling(stored)
-      if body.total != nil { return self.serve(stored, self.served) }
-      guard isHopeless else { return self.waitForChange(stored) }
-      // The total length will never be known.
-      self.lookForWhole()
+      self.lookForTotal(stored)
     }
+  }
+
+  private func lookForTotal(_ stored: StoredResponse) {
+    let body = stored.body
+    let isHopeless = body.failure != nil || body.isStreaming || !FillCoordinator.isFilling(stored)
+    if body.total != nil { return serve(stored, served) }
+    guard isHopeless else { return waitForChange(stored) }
+    // The total length will never be known.
+    lookForWhole()
   }
 
   /// Waits until it is decided whether `stored` is the body that the client's tag names.

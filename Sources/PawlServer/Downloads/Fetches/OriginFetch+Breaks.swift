@@ -7,12 +7,14 @@ import PawlWire
 
 /// Continues a fetch after its origin broke off: asks for the rest, and judges the response.
 extension OriginFetch {
-  func brokeOff() {
+  /// - Returns: what is done about it, for the log.
+  @discardableResult
+  func brokeOff() -> String {
     state.breaks()
     request.tally.lastBreak = attempts.failure
     // Bytes that came just before the break are announced now. They do not wait for the next attempt.
     sink?.fetchDelivered(self)
-    attemptFailed(isBreak: true)
+    return attemptFailed(isBreak: true)
   }
 
   /// What follows after an attempt has failed.
@@ -23,23 +25,30 @@ extension OriginFetch {
     var text: String {
       switch self {
       case .end(let failure): "gives up: \(failure.end.reason)"
-      case .ask(.askForRest(let from, _, _), let delay): "asks for the rest from byte \(from) in \(delay)"
+      case .ask(.askForRest(let from, _, _), let delay): "fetches the rest from byte \(from), in \(delay)"
       case .ask(.replay, let delay): "fetches it from the start and compares, in \(delay)"
       case .ask(.giveUp(let why), _): "gives up: \(why)"
       }
     }
   }
 
-  private func attemptFailed(isBreak: Bool = false) {
-    guard !state.isEnded else { return isBreak ? logBreak("nothing: the rest is not wanted any more") : () }
+  @discardableResult
+  private func attemptFailed(isBreak: Bool = false) -> String {
+    guard !state.isEnded else {
+      let text = "nothing: the rest is not wanted any more"
+      if isBreak { logBreak(text) }
+      return text
+    }
     nodes?.attemptEnded()
     let step = nextStep()
-    if isBreak { logBreak(step.text) }
-    request.explain("resume", step.text)
+    let text = step.text
+    if isBreak { logBreak(text) }
+    request.explain("resume", text)
     switch step {
     case .end(let failure): fail(failure)
     case .ask(let decision, let delay): waitToAsk(delay) { $0.perform(decision) }
     }
+    return text
   }
 
   private func nextStep() -> Step {
@@ -51,13 +60,13 @@ extension OriginFetch {
       decision, after: backoff(attempt: attempts.progress.attemptsWithoutProgress, jitter: Randomness.uint64()))
   }
 
-  private func logBreak(_ next: @autoclosure () -> String) {
+  private func logBreak(_ next: String) {
     services.events.log(
       .notice, "origin-broke",
       [
         "upstream": route.upstreamName, "target": request.shown(base.target).text, "at": "\(frontier)",
         "why": attempts.failure, "of": (spanEnd ?? total).map { "\($0)" } ?? "-", "request": request.idText,
-        "next": next(),
+        "next": next,
       ])
   }
 
@@ -80,7 +89,8 @@ extension OriginFetch {
     let (url, canBeCompared) = (exchange?.url, canReplay(spanStart: spanStart, prefix: heldPrefix))
     let isOther = nodes?.isOther(url) ?? false
     let verdict = judgeContinuation(
-      asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther)
+      asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther,
+      joinsLater: sink?.fetchJoinsLater(self) ?? false)
     if let defect = OriginDefect(head, asked: asked, verdict, of: identity, isOtherNode: isOther) {
       counters.addDefect(defect)
     }

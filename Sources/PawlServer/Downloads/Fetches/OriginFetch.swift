@@ -230,7 +230,8 @@ final class OriginFetch: OriginExchangeDelegate {
     if let expected, frontier < expected {
       counters.addDefect(.truncated)
       attempts.ended("ended-early", .brokeOff)
-      return brokeOff()
+      brokeOff()
+      return
     }
     end()
   }
@@ -241,15 +242,16 @@ final class OriginFetch: OriginExchangeDelegate {
     attempts.ended(failure.error.kind.rawValue, AttemptEnding(failure))
     switch state.broke(hasMore: !undelivered.isEmpty, beforeAnyAnswer: first == nil) {
     case .breakOff:
-      brokeOff()
-      exchange.remedy = isEnded ? .other("gives up the rest") : .resumes(at: frontier)
+      // The same words as those of `origin-broke`.
+      exchange.remedy = .other(brokeOff())
     case .tellNoAnswer:
       let taker = taker
       cancel()
       if case .head(let sink) = taker { sink.fetch(self, gotNoAnswer: failure) }
-      exchange.remedy = remedy
+      exchange.remedy = remedy ?? .answers(failure.error.status)
     case .impossible: endImpossibly()
-    case .nothing, .goOn, .conclude: break
+    case .nothing, .goOn, .conclude:
+      exchange.remedy = .other("uses what came before it; then origin-broke says what is next")
     }
   }
 

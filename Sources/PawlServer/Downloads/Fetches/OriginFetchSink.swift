@@ -57,6 +57,8 @@ protocol FetchBodySink: AnyObject {
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
   /// Returns the number of bytes that are held without a hole from offset 0 on, no matter which fetch brought them.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
+  /// Returns whether bytes are held behind those that this fetch has brought, so that its content is joined to them.
+  func fetchJoinsLater(_ fetch: OriginFetch) -> Bool
   /// Returns whether the rest is still needed; called when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
@@ -64,6 +66,7 @@ protocol FetchBodySink: AnyObject {
 /// Defaults for a sink that accepts every response which continues its content, and holds nothing of the content.
 extension FetchBodySink {
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
+  func fetchJoinsLater(_ fetch: OriginFetch) -> Bool { false }
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? { nil }
   func fetchContinues(_ fetch: OriginFetch) {}
   func fetchDelivered(_ fetch: OriginFetch) {}

@@ -85,6 +85,11 @@ extension Fill {
   /// Returns 0 for a fill that fetches lost bytes again. The held bytes around lost bytes are compared only by their digests.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.prefixThatCame }
 
+  /// Lost bytes that come again are proven by their digests.
+  func fetchJoinsLater(_ fetch: OriginFetch) -> Bool {
+    !mends && body.known.intervals.last.map { $0.upperBound > fetch.frontier } ?? false
+  }
+
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || state.unread != .never }
 
   var hasReaders: Bool { coordinator?.hasReaders ?? false }

@@ -23,6 +23,7 @@ struct ServerParts: Sendable {
     _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?,
     lent: Set<UploadID> = []
   ) throws(ServerError) {
+    if let clash = StorePlaces.clash(in: configuration) { throw .storage(clash.path, clash.why) }
     let (workers, events, clock) = (services.workers, services.events, services.clock)
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
     let stores = try Self.caches(of: configuration, known, services, patience: old == nil ? 0 : 100)

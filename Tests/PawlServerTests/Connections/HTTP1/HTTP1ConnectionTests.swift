@@ -67,6 +67,57 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("a client that had closed its connection before the answer came has no answer in the log")
+  func closedWhileItWaits() throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .wait(gate), .send(Self.answer), .readToEnd])
+    let pawl = try TestServer(origin)
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    pawl.waitUntil("the origin has the request") { !origin.received.isEmpty }
+    client.close()
+    gate.open()
+    #expect(pawl.record(1, "status", "bytes", "ended_by") == ["0", "0", "client"])
+    #expect(pawl.stop() == [])
+    #expect(pawl.events("transfer-cut").isEmpty)
+  }
+
+  @Test("a reset behind FIN ends the request to the origin while its response is awaited")
+  func resetBehindFIN() throws {
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
+    let pawl = try TestServer(origin)
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    client.halfClose()
+    pawl.waitUntil("the origin has the request") { !origin.received.isEmpty }
+    pawl.settle()
+    client.reset()
+    pawl.clock.advance(by: .milliseconds(249))
+    pawl.settle()
+    #expect(pawl.accessLog.isEmpty)
+    pawl.clock.advance(by: .milliseconds(1))
+    #expect(pawl.record(1, "status", "bytes", "ended_by") == ["0", "0", "client"])
+    #expect(pawl.stop() == [])
+  }
+
+  @Test("a client that leaves in the middle of a body is told of once, at info")
+  func leavesInTheMiddle() throws {
+    let gate = Gate()
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 9\r\n\r\n"
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(head + "half"), .wait(gate), .send("whole"), .readToEnd])
+    let pawl = try TestServer(origin)
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    _ = client.readHead()
+    client.reset()
+    #expect(pawl.record(1, "status", "ended_by", "end_reason") == ["200", "client", "reset"])
+    gate.open()
+    #expect(pawl.stop() == [])
+    let cut = try #require(pawl.events("transfer-cut").first)
+    #expect(pawl.events("transfer-cut").count == 1)
+    #expect(cut.contains("info transfer-cut by=client why=reset target=/f sent=4 request=r of=9 client=127.0.0.1 "))
+  }
+
   @Test("requests sent in one go before FIN are all answered, whenever the FIN is read", arguments: [1, 2, 5])
   func pipelinedHalfClose(_ behind: Int) throws {
     let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])

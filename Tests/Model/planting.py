@@ -1,5 +1,5 @@
-"""Errors that a test build of pawl makes on demand, one at a time, so that the model has to find them. The sources of pawl know nothing
-of them: they are written into a copy of the tree."""
+"""Errors that a test build of pawl makes on demand, one at a time, so that the model has to find them. The sources of
+pawl know nothing of them: they are written into a copy of the tree."""
 
 import dataclasses
 import pathlib
@@ -300,7 +300,7 @@ ERRORS = (
     ),
 )
 
-SWITCH = '''import CLinux
+SWITCH = """import CLinux
 
 /// The one error that this build makes: what the environment variable PAWL_PLANT names.
 package enum Planted {
@@ -308,7 +308,7 @@ package enum Planted {
 
   package static func has(_ wanted: String) -> Bool { name == wanted }
 }
-'''
+"""
 
 
 def misfits():
